@@ -1,4 +1,4 @@
-"""Writes the seeds beside this script: NetCDF classic files as small as they get.
+"""Writes the seeds next to this script: NetCDF classic files that are as small as possible.
 
     target/oracles/venv/bin/python fuzz/classic/make.py
 """

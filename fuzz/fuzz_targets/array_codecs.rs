@@ -1,5 +1,5 @@
-//! Decodes bytes with a codec that arrays of Zarr know by its name in numcodecs, of which the first bytes are the
-//! parameters; what is encoded must return where nothing is rounded.
+//! Decodes bytes with a codec that Zarr arrays refer to by its numcodecs name. The first bytes choose the codec and its
+//! parameters. Encoded data must decode to the original unless the codec rounds.
 #![no_main]
 
 use hyperslab_codec::{
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Some((parameters, data)) = bytes.split_first_chunk::<6>() else { return };
     let Some((codec, is_exact)) = codec(parameters) else { return };
-    // Chunks of up to 64 KiB: what a header claims beyond that must be refused.
+    // Chunks have up to 64 KiB: if a header claims more, it must be rejected.
     let [.., low, high] = *parameters;
     let len = usize::from(u16::from_le_bytes([low, high]));
     let mut scratch = Scratch::new();
@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A codec, and whether it keeps all.
+/// A codec, and whether it is lossless.
 fn codec(parameters: &[u8; 6]) -> Option<(Codec, bool)> {
     let [kind, a, b, c, ..] = *parameters;
     let (decoded, encoded) = (number(a), number(b));

@@ -1,4 +1,4 @@
-//! Checks bytes as an HDF5 file: whatever they are, there is an end and a finding has a place and a reason.
+//! Checks bytes as an HDF5 file: for any input the check ends, and every finding has a place and a reason.
 #![no_main]
 
 use hyperslab_core::Limits;
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(!finding.message.trim().is_empty(), "a finding without a reason");
         assert!(finding.byte.is_some(), "a finding without a place");
     });
-    // What is split over several files is refused.
+    // A file that is split over several files is rejected.
     if let Ok(summary) = summary
         && let Some(unaccounted) = summary.unaccounted
     {

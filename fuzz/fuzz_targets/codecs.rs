@@ -1,4 +1,4 @@
-//! Decodes the same bytes with the codec that the first of them chooses; what is encoded must return.
+//! Decodes bytes with the codec that the first of them chooses. Encoded data must decode to the original.
 #![no_main]
 
 use hyperslab_codec::{
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let [kind, element, len_low, len_high, data @ ..] = bytes else { return };
     let codec = codec(*kind, usize::from(*element).max(1));
-    // Chunks of up to 64 KiB: what a frame claims beyond that must be refused.
+    // Chunks have up to 64 KiB: if a frame claims more, it must be rejected.
     let len = usize::from(u16::from_le_bytes([*len_low, *len_high]));
     let mut scratch = Scratch::new();
     let codecs = [codec];

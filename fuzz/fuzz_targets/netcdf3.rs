@@ -1,4 +1,4 @@
-//! Opens bytes as a NetCDF classic file: the header comes back as it was, the check ends, elements are read.
+//! Opens bytes as a NetCDF classic file: the header must round-trip, the check must end, and elements are read.
 #![no_main]
 
 use bytes::Bytes;
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(file) = File::open(storage(), &limits) else { return };
     for variable in 0..file.header().variables.len() {
         let Ok(layout) = file.layout(variable) else { continue };
-        // The first elements, and the last.
+        // The first and the last elements.
         for last in [false, true] {
             let count: Vec<u64> = layout.shape.iter().map(|extent| (*extent).min(3)).collect();
             let start =

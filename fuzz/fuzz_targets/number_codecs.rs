@@ -1,4 +1,4 @@
-//! Decodes bytes with a codec of numbers whose parameters are in the first of them; what is encoded must return.
+//! Decodes bytes with a codec for numbers whose parameters are in the first of them. Encoded data must decode.
 #![no_main]
 
 use hyperslab_codec::{
@@ -10,7 +10,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|bytes: &[u8]| {
     let Some((parameters, data)) = bytes.split_first_chunk::<8>() else { return };
     let Some(codec) = codec(parameters) else { return };
-    // Chunks of up to 64 KiB: what a header claims beyond that must be refused.
+    // Chunks have up to 64 KiB: if a header claims more, it must be rejected.
     let [.., len_low, len_high] = *parameters;
     let len = usize::from(u16::from_le_bytes([len_low, len_high]));
     let exact = matches!(codec, Codec::Szip(_));
@@ -20,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(stored) = encode(&codecs, data, &mut scratch) {
         let mut out = vec![0; data.len()];
         decode(&codecs, &stored, &mut out, &mut scratch).expect("what was encoded decodes");
-        // Bits above those of a pixel are not kept, and other codecs round or leave out padding.
+        // Bits above those of a pixel are not kept, and other codecs round or omit padding.
         if exact && matches!(parameters[1] % 10, 8 | 9) {
             assert_eq!(out, data, "{codecs:?}");
         }

@@ -1,4 +1,4 @@
-//! Decodes the messages of an object header, each by its type, checksum or not.
+//! Decodes the messages of an object header, each according to its type, whether or not the checksum is right.
 #![no_main]
 
 use hyperslab_core::{Decoder, Encoder};

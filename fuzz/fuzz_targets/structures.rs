@@ -1,4 +1,5 @@
-//! Decodes every structure from the same bytes; what decodes must encode to bytes that decode to it.
+//! Decodes every structure from the same bytes. A decoded structure must encode to bytes that decode to the same
+//! structure.
 #![no_main]
 
 use hyperslab_core::{Decoder, Encoder};
@@ -19,7 +20,7 @@ use std::fmt::Debug;
 
 fuzz_target!(|bytes: &[u8]| {
     every_structure(bytes);
-    // Most structures end with a checksum, which would keep the fuzzer out.
+    // Most structures end with a checksum, which would keep the fuzzer from reaching the rest.
     if let Some((covered, _)) = bytes.split_last_chunk::<4>() {
         let mut repaired = covered.to_vec();
         repaired.extend_from_slice(&checksum::lookup3(covered).to_le_bytes());
@@ -56,7 +57,7 @@ fn every_structure(bytes: &[u8]) {
     }
 }
 
-/// Structures whose layout depends on the one that points to them, which here says small numbers.
+/// Structures whose layout depends on the structure that points to them, for which small numbers are used here.
 fn every_dependent_structure(bytes: &[u8], few: u8) {
     let sizes = Sizes::DEFAULT;
     let (filtered, checksummed) = (few & 1 == 1, few & 2 == 2);

@@ -1,4 +1,4 @@
-//! Parses bytes as a document of Zarr, which the first of them chooses; what is emitted must say the same.
+//! Parses bytes as a Zarr document whose kind the first of them chooses. The emitted document must be equivalent.
 #![no_main]
 
 use hyperslab_core::Limits;
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         0 | 1 => {
             let Ok(node) = v3::NodeMetadata::parse(&json, &LIMITS) else { return };
             let again = v3::NodeMetadata::parse(&node.emit(), &LIMITS).expect("what was emitted parses");
-            // What is not known is written last, and told of in that order.
+            // Unknown members are written last, and are compared in that order.
             assert_eq!(again.emit(), node.emit());
         }
         2 => {

@@ -1,4 +1,4 @@
-//! Checks and reads bytes as a shard of the form that the first of them chooses, its index with the right checksum.
+//! Checks and reads bytes as a shard of the form that the first of them chooses. Its index gets the right checksum.
 #![no_main]
 
 use hyperslab_codec::crc32c;
@@ -6,7 +6,7 @@ use hyperslab_core::store::{Key, MemoryStore};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
-/// Inner chunks along both dimensions together.
+/// The number of inner chunks along both dimensions together.
 const CHUNKS: usize = 6;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Checks and reads a store of one document and one chunk: the first bytes choose the version and part the two.
+//! Checks and reads a store of one document and one chunk. The first bytes choose the version and separate the two.
 #![no_main]
 
 use hyperslab_core::store::{Key, MemoryStore};

@@ -1,4 +1,4 @@
-"""Writes the seeds beside this script: files as small as they get, one feature each.
+"""Writes the seeds next to this script: files that are as small as possible, with one feature each.
 
     target/oracles/venv/bin/python fuzz/seeds/make.py
 """

@@ -1,4 +1,4 @@
-"""Makes the seeds of the fuzz targets for Zarr, a folder for each, out of the stores that zarr-python wrote for the
+"""Makes the seeds of the fuzz targets for Zarr, one folder per target, from the stores that zarr-python wrote for the
 tests in crates/zarr/tests/fixtures/arrays.json. Needs nothing but Python."""
 
 import io
@@ -39,7 +39,7 @@ def main():
                     info.compress_type = zipfile.ZIP_DEFLATED if number % 2 else zipfile.ZIP_STORED
                     file.writestr(info, value)
             write("zarr_zip", name, packed.getvalue())
-    # Six inner chunks of four bytes and their index, by the forms that the target has.
+    # Six inner chunks of four bytes and their index, in each of the forms that the target has.
     data = bytes(range(24))
     index = b"".join(struct.pack("<QQ", 4 * number, 4) for number in range(6))
     write("zarr_shard", "at_end", b"\0" + data + index)

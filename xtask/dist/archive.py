@@ -1,9 +1,9 @@
-"""Packs the command and what is installed beside it into an archive whose bytes depend on the content alone.
+"""Packs the command and the files installed beside it into an archive whose bytes depend only on the content.
 
     archive.py PROGRAM SHARE ARCHIVE.tar.gz SECONDS
 
-The folder in the archive has the name of the archive, and bin/ and share/ for /usr/local. Members are sorted, belong to root,
-and have one date: SECONDS since 1970.
+The folder in the archive is named after the archive and contains bin/ and share/ for /usr/local. Members are sorted, belong to
+root, and all have the same date: SECONDS since 1970.
 """
 
 import gzip

@@ -1,9 +1,9 @@
-"""Writes which crates are in the command: their licences with all texts, and a software bill of materials (CycloneDX 1.5).
+"""Writes which crates the command contains: their licences with all texts, and a software bill of materials (CycloneDX 1.5).
 
     dependencies.py LICENCES BILL VERSION SECONDS TARGET
 
-The crates are those that `cargo tree` finds in the command for TARGET, without those that only build it. SECONDS since 1970 is
-the date of the bill. Both files depend on nothing else but Cargo.lock and the sources of the crates.
+The crates are those that `cargo tree` finds in the command for TARGET, excluding those used only to build it. The date of the bill
+is SECONDS since 1970. Otherwise, both files depend only on Cargo.lock and the sources of the crates.
 """
 
 import json
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 COMMAND = "hyperslab-cli"
 
-# Names of files with licences. Crates with C sources have those of the C library in folders below.
+# Names of files with licences. Crates with C sources have the licence of the C library in a folder below.
 TEXTS = re.compile(r"(licen[sc]e|copying|notice|unlicense|copyright)([-._].*)?$", re.I)
 DEPTH = 3
 
@@ -42,7 +42,7 @@ def cargo(*words):
 
 
 def in_command(target):
-    """The crates in the command by name and version, with what their manifests say and what they use."""
+    """The crates in the command by name and version, with the data of their manifests and their dependencies."""
     tree = cargo("tree", "-p", COMMAND, "-e", "normal,no-proc-macro", "--target", target, "--prefix", "depth")
     lines = [re.match(r"(\d+)(\S+) v(\S+)", line).groups() for line in tree.splitlines() if line]
     uses, path = {}, []
@@ -87,7 +87,7 @@ def licence_list(crates, version):
             continue
         lines.append(f"{name} {number}: {crate['licence']}, {crate['repository'] or 'no repository'}")
         found = list(licence_texts(crate["folder"]))
-        # Some crates leave out the text of this licence, which is the same for all works.
+        # Some crates omit the text of this licence, which is the same for all works.
         if not found and crate["licence"] == "Apache-2.0":
             found = [(ROOT / "LICENSE-APACHE").read_text()]
         if not found:
@@ -129,7 +129,7 @@ def bill_of_materials(crates, version, seconds):
 
 def component(crate, about):
     name, version = crate
-    # The schema allows expressions only in the syntax of SPDX; some old manifests have a slash for `OR`.
+    # The schema allows only SPDX expressions; some old manifests have a slash for `OR`.
     expression = about["licence"].replace("/", " OR ")
     part = {
         "type": "library",

@@ -1,8 +1,8 @@
-"""Writes what is installed beside the command: manual, completions and documents, in the folders of Unix systems.
+"""Writes the files installed beside the command: manual, completions and documents, in the folders of Unix systems.
 
     shared.py PROGRAM SHARE SECONDS
 
-SECONDS since 1970 is the date of the release, of which all dates in the files are made.
+SECONDS since 1970 is the date of the release, from which all dates in the files are derived.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-# Where the completions of each shell belong, and under which name.
+# The folder and the file name of the completions of each shell.
 COMPLETIONS = {
     "bash": "bash-completion/completions/hyperslab",
     "zsh": "zsh/site-functions/_hyperslab",
@@ -60,7 +60,7 @@ def main(program, share, seconds):
         return subprocess.run([program, *words], check=True, stdout=subprocess.PIPE).stdout
 
     def packed(place, content):
-        # Without a time and a name, the same content is the same bytes.
+        # Without a time and a name, the same content gives the same bytes.
         write(place.with_name(place.name + ".gz"), gzip.compress(content, mtime=0))
 
     top = answer("man")

@@ -1,4 +1,4 @@
-"""Comparisons in a process of their own, as libraries crash on some files."""
+"""Comparisons in separate processes, because libraries crash on some files."""
 
 import ast
 import collections
@@ -14,7 +14,7 @@ EXCEPTION = 70
 
 
 class Done:
-    """What a comparison printed and counted."""
+    """The output and the counts of a comparison."""
 
     def __init__(self, said):
         *lines, last = said.rstrip("\n").split("\n")
@@ -30,7 +30,7 @@ class Done:
 
 
 def apart(look):
-    """Calls look(tally, reasons, counts) in a process of its own. Nothing if that process crashes."""
+    """Calls look(tally, reasons, counts) in a separate process. Returns nothing if that process crashes."""
 
     def work(out):
         tally, reasons, counts = Tally(), collections.Counter(), collections.Counter()
@@ -46,7 +46,7 @@ def apart(look):
 
 
 def in_child(work):
-    """Runs work in a process of its own, as the NetCDF library crashes on some files. Returns its text, nothing after a
+    """Runs work in a separate process, because the NetCDF library crashes on some files. Returns its text, nothing after a
     crash; and whether an exception ended it."""
     reading, writing = os.pipe()
     child = os.fork()

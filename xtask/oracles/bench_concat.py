@@ -1,11 +1,11 @@
-"""Times `concat` of daily NetCDF files beside xarray's open_mfdataset and to_zarr, and writes the table.
+"""Times `concat` of daily NetCDF files against xarray's open_mfdataset and to_zarr, and writes the table.
 
     bench_concat.py HYPERSLAB DIRECTORY TABLE
     bench_concat.py xarray CODEC TARGET FILE…
 
 Both sides read the same files and write the same chunks with the same codec and level, with as many threads as there are
-processors. Runs take turns. HYPERSLAB_BENCH_FILES (365) and HYPERSLAB_BENCH_MB (50) say how many files of how many
-megabytes of elements there are, HYPERSLAB_BENCH_ROUNDS (3) how many runs, HYPERSLAB_BENCH_CODECS (keep,zstd) which codecs.
+processors. Runs take turns. HYPERSLAB_BENCH_FILES (365) and HYPERSLAB_BENCH_MB (50) set the number of files and the
+megabytes of elements in each, HYPERSLAB_BENCH_ROUNDS (3) the number of runs, HYPERSLAB_BENCH_CODECS (keep,zstd) the codecs.
 """
 
 import os
@@ -20,7 +20,7 @@ MB = int(os.environ.get("HYPERSLAB_BENCH_MB", "50"))
 ROUNDS = int(os.environ.get("HYPERSLAB_BENCH_ROUNDS", "3"))
 WANTED = 0.2
 HOURS, ROWS = 24, 512
-# Fields that take turns, since making and compressing one takes a second.
+# A few fields are reused in turn, because making and compressing one takes a second.
 FIELDS = 4
 CODECS = {
     "keep": ("shuffle and deflate 4, as in the files", ["-f", "keep"]),
@@ -130,7 +130,7 @@ def xarray_side(codec, target, *files):
                                    compat="override", chunks={})
     encoding = {}
     for name in joined.variables:
-        # What the files have, such as their chunks, is not that of the target.
+        # The encoding of the files, such as their chunks, does not apply to the target.
         joined[name].encoding = {key: value for key, value in joined[name].encoding.items() if key in ("units", "calendar", "dtype")}
     if codec == "keep":
         encoding["t2m"] = {"compressor": numcodecs.Zlib(4), "filters": [numcodecs.Shuffle(4)]}
@@ -148,7 +148,7 @@ def same(ours, theirs):
     for name in ("time", "lat", "lon"):
         if not bool((one[name] == other[name]).all()):
             sys.exit(f"{name} is not the same in both")
-    # Of the values, which take as long to read as to write, one hour of every twentieth day.
+    # Of the values, only one hour of every twentieth day, because reading takes as long as writing.
     for time in range(0, one.sizes["time"], 20 * HOURS + 1):
         if not bool((one.t2m[time] == other.t2m[time]).all().compute()):
             sys.exit(f"t2m is not the same in both at {time}")

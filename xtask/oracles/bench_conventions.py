@@ -1,10 +1,10 @@
-"""Times `check --conventions` beside cfchecks, compliance-checker and `digest`, and writes the table.
+"""Times `check --conventions` against cfchecks, compliance-checker and `digest`, and writes the table.
 
     bench_conventions.py HYPERSLAB DIRECTORY TABLE [PEERS]
 
 PEERS is a Python that has cfchecker and compliance-checker; without it they are not measured. The files of many variables are those
-of cf_many.py. The large ones hold one variable with actual_range, which is shuffled and deflated: its values are to be decoded once,
-as `digest` does. All runs of a row take turns, but compliance-checker runs once.
+of cf_many.py. The large ones contain one variable with actual_range, which is shuffled and deflated: its values should be decoded once,
+as in `digest`. All runs of a row take turns, except that compliance-checker runs only once.
 """
 
 import os
@@ -21,13 +21,13 @@ from cf_peers import WORKER
 from measure import ROUNDS, machine, run_with_cpu, write
 
 VERSION = "1.8"
-# Seconds that a peer may take.
+# The time limit of a peer in seconds.
 LIMIT = "3600"
-# What takes more seconds than this runs less often.
+# Programs that take more seconds than this run less often.
 SLOW, SLOW_ROUNDS = 5, 3
 SIDE = 1024
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Steps of time, and what the variable is besides its shape.
+# Time steps, and the properties of the variable other than its shape.
 LARGE = {
     "float32": (64, "f4", {}),
     "int16": (128, "i2", {}),

@@ -2,7 +2,7 @@
 
     bench_create.py HYPERSLAB DIRECTORY TABLE
 
-Runs of one and of two threads take turns; a figure is the median of 7, of the whole process.
+Runs of one and of two threads take turns; a figure is the median of 7 runs, measured for the whole process.
 """
 
 import os

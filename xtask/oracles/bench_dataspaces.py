@@ -1,11 +1,11 @@
-"""Times NetCDF-4 to TileDB beside tiledb-cf, and writes the table.
+"""Times the conversion of NetCDF-4 to TileDB against tiledb-cf, and writes the table.
 
     bench_dataspaces.py HYPERSLAB DIRECTORY TABLE [PEERS]
 
-PEERS is a Python that has tiledb-cf; without it, only hyperslab is measured. Both sides are processes that read the same chunks, which
-are not compressed, from the page cache and write the same tiles with the same number of threads and the same filters: one array for
-each variable (simple-0.3.0 and cf-0.3.0), or one for all of the same dimensions (cf-0.3.0). tiledb-cf waits for the disk when it closes
-a file, hyperslab only with --sync: a library that is loaded into both lets neither wait.
+PEERS is a Python that has tiledb-cf; without it, only hyperslab is measured. Both sides are processes that read the same uncompressed chunks
+from the page cache and write the same tiles with the same number of threads and the same filters: one array for
+each variable (simple-0.3.0 and cf-0.3.0), or one for all variables with the same dimensions (cf-0.3.0). tiledb-cf waits for the disk when it closes
+a file, hyperslab only with --sync: a library that is loaded into both prevents either from waiting.
 """
 
 import os
@@ -72,7 +72,7 @@ def make_list(path):
 
 
 def without_sync(folder):
-    """The words before a command that keep it from waiting for the disk; none where that cannot be had."""
+    """The words before a command that keep it from waiting for the disk; none where this is not possible."""
     library = os.path.join(folder, "no_sync.so")
     if sys.platform != "linux" or not shutil.which("cc"):
         return []
@@ -99,7 +99,7 @@ def main():
             shutil.rmtree(path, ignore_errors=True)
 
     def differs(path, store, *words):
-        """What a store holds other than its source."""
+        """The differences between a store and its source."""
         done = subprocess.run([hyperslab, "diff", "-q", *words, path, store], capture_output=True, text=True)
         return (done.stdout + done.stderr)[-500:] if done.returncode else ""
 

@@ -1,9 +1,9 @@
-"""Times `describe` and `ls -r` beside ncdump and h5py, and writes the table.
+"""Times `describe` and `ls -r` against ncdump and h5py, and writes the table.
 
     bench_describe.py HYPERSLAB DIRECTORY TABLE
 
-Runs of all tools take turns; a figure is the median of 7. What the whole process takes counts for
-hyperslab and ncdump; for h5py only the walk does, not the start of Python.
+Runs of all tools take turns; a figure is the median of 7. For hyperslab and ncdump the whole
+process is measured; for h5py only the walk, not the start of Python.
 """
 
 import os

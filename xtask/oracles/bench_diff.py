@@ -1,8 +1,8 @@
-"""Times `diff` of a file and its copy beside cmp and h5diff, and writes the table.
+"""Times `diff` of a file and its copy against cmp and h5diff, and writes the table.
 
     bench_diff.py HYPERSLAB DIRECTORY TABLE
 
-Runs of all tools take turns; a figure is the median of 7, of the whole process.
+Runs of all tools take turns; a figure is the median of 7 runs, measured for the whole process.
 """
 
 import os

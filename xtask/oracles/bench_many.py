@@ -15,15 +15,15 @@ import numpy as np
 
 from measure import ROUNDS, machine, run_with_cpu, write
 
-# What is wanted: MiB at most.
+# The goal: the maximum memory in MiB.
 DOCUMENT_MEMORY = 200
 FILE_MEMORY = 400
-# How many times as long as checking a document alone its file may take.
+# The maximum time for the file of a document, as a multiple of the time for checking the document alone.
 CREATED = 1.3
 
 
 def file(path, groups):
-    """A file of groups of a thousand datasets of ten numbers each, by calls that are faster than `create_dataset`."""
+    """A file of groups of a thousand datasets of ten numbers each, using calls that are faster than `create_dataset`."""
     if os.path.exists(path):
         return
     space = h5py.h5s.create_simple((10,))
@@ -38,7 +38,7 @@ def file(path, groups):
 
 
 def document(hyperslab, source, path, *options):
-    """A document of the content of a file, which does not say from where it is."""
+    """A document with the content of a file, which does not state where it comes from."""
     run_with_cpu([hyperslab, "describe", source, "-o", path, "--overwrite", "-q", *options])
     with open(path) as f:
         text = f.read()
@@ -67,7 +67,7 @@ def main():
         ("a document of 200,000 arrays with values", ["create", "-n", at("values.yaml")], None),
         ("a document of 200,000 arrays with values", ["create", "-n", at("values.yaml"), target], None),
     ]
-    # The file of a document, and its plan alone.
+    # Creating the file of a document, and only planning it.
     for of, text in (("a document of 200,000 shapes", "shapes.yaml"), ("a document of 200,000 arrays with values", "values.yaml")):
         planned = DOCUMENT_MEMORY if text == "shapes.yaml" else None
         rows.append((of, ["create", "-n", "--overwrite", at(text), at("created.h5")], planned))

@@ -1,9 +1,9 @@
-"""Times reading NDL beside the C reader of PyYAML, and malicious texts against fixed limits, and writes the table.
+"""Times reading NDL against the C reader of PyYAML, and malicious texts against fixed limits, and writes the table.
 
     bench_ndl.py HYPERSLAB DIRECTORY TABLE
 
-Runs of both take turns; a figure is the median of 7. What the whole process takes counts for `hyperslab check`,
-which also types every value and checks the document; for PyYAML only the loading does, not the start of Python.
+Runs of both take turns; a figure is the median of 7. For `hyperslab check`, which also types every value and checks
+the document, the whole process is measured; for PyYAML only the loading, not the start of Python.
 """
 
 import os
@@ -24,7 +24,7 @@ print(time.perf_counter() - start)
 
 
 def document(path):
-    """Half a million numbers of 17 digits and as many texts, 50 MB in all."""
+    """Half a million numbers of 17 digits and as many strings, 50 MB in total."""
     draw = random.Random(1)
     count = VALUES // 2
     with open(path, "w") as f:

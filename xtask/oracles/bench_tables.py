@@ -1,9 +1,9 @@
-"""Times `show --as parquet` beside xarray, pandas and pyarrow, and writes the table.
+"""Times `show --as parquet` against xarray, pandas and pyarrow, and writes the table.
 
     bench_tables.py HYPERSLAB DIRECTORY TABLE
 
-Runs of both take turns; a figure is the median of all, of the whole process. Both write row groups of 2^20 rows, in Zstandard of
-level 1, and must have written the same number of rows and the same sums of all columns.
+Runs of both take turns; a figure is the median of all runs, measured for the whole process. Both write row groups of 2^20 rows,
+with Zstandard at level 1, and must have written the same number of rows and the same sums of all columns.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""Times reading of TileDB arrays beside tiledb-py, and writes the table.
+"""Times reading TileDB arrays against tiledb-py, and writes the table.
 
     bench_tiledb.py HYPERSLAB DIRECTORY TABLE
 
-Both sides open the array and read into new memory, with two threads, in processes that repeat the job; runs take turns. The time of
-`describe` is that of the whole process. The program of our side is `benches/read`.
+Both sides open the array and read into new memory, with two threads, in processes that repeat the job; runs take turns. For
+`describe` the whole process is measured. The program of our side is `benches/read`.
 """
 
 import os
@@ -109,7 +109,7 @@ def asked(side, what):
 
 
 def row(program, name, keys):
-    """Medians of wall and CPU seconds of both sides, and the peak memory of ours beside its output."""
+    """Medians of wall and CPU seconds of both sides, and the peak memory of ours in addition to its output."""
     keys = [f"{key}={value}" for key, value in keys.items()] + [f"threads={THREADS}"]
     sides = [started([program, "ours", name, *keys]), started([sys.executable, os.path.abspath(__file__), "--side", "tiledb", name, *keys])]
     sums = [asked(side, "check")["sum"] for side in sides]

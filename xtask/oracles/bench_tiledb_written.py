@@ -1,4 +1,4 @@
-"""Times writing, consolidation and vacuum of TileDB arrays beside tiledb-py, and writes the table.
+"""Times writing, consolidation and vacuum of TileDB arrays against tiledb-py, and writes the table.
 
     bench_tiledb_written.py HYPERSLAB DIRECTORY TABLE
 
@@ -65,7 +65,7 @@ def make_sparse_fragments(path):
 
 
 def side(job, *words):
-    """tiledb-py's side, in a process of its own."""
+    """tiledb-py's side, in a separate process."""
     if job == "dense":
         source, target, filters = words
         with h5py.File(source) as file:

@@ -1,10 +1,10 @@
-"""Content in other files, against h5py: mappings of virtual datasets, and external links that are followed.
+"""Compares content in other files with h5py: mappings of virtual datasets, and external links that are followed.
 
     beside.py HYPERSLAB
 
-The files are like those of detectors: a master file with external links to files of images, links to links, links to
-groups, and virtual datasets of every kind of selection. Mappings that `describe` lists must be those of h5py; a
-conversion that follows links must hold for zarr-python what h5py finds behind the links.
+The files resemble those written by detectors: a master file with external links to image files, links to links, links to
+groups, and virtual datasets of every kind of selection. Mappings that `describe` lists must be those of h5py; in a
+conversion that follows links, zarr-python must find what h5py finds behind the links.
 """
 
 import json
@@ -71,7 +71,7 @@ def virtual(folder):
 
 
 def elements(selection, shape):
-    """The elements that a selection of our description names, as a mask."""
+    """The elements that a selection in our description covers, as a mask."""
     mask = np.zeros(shape, bool)
     if selection == "all":
         return ~mask

@@ -1,9 +1,9 @@
-"""Compares `describe --as cdl` with ncdump, byte for byte: the declarations, and of small files the values too.
+"""Compares `describe --as cdl` with ncdump, byte for byte: the declarations, and for small files also the values.
 
     cdl.py HYPERSLAB CORPUS... [N]
 
-Each file below the folders that ncdump opens is compared, or every Nth. Lines that begin with `// not in CDL:` name what ncdump
-leaves out without a word, and are taken away first.
+Each file below the folders that ncdump can open is compared, or every Nth. Lines that begin with `// not in CDL:` name what
+ncdump silently omits, and are removed first.
 """
 
 import itertools
@@ -21,22 +21,22 @@ SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 # Files up to this size are compared with their values.
 SMALL = 300_000
 
-# More output than this is not read: values of a small file can be many.
+# Output beyond this size is not read, because even a small file can have many values.
 MAX = 20_000_000
 
-# Files whose links form a loop keep ncdump busy until it has no memory.
+# Files whose links form a loop make ncdump run until it is out of memory.
 SECONDS = 20
 MEMORY = 1 << 30
 
-# Files that differ, by the end of their path: what differs, and why.
+# Files with known differences, by the end of their path: what differs, and why.
 EXCEPTIONS = {
-    # Numbers of 16 bytes, which the library takes for strings; here they are left out with a comment.
+    # Numbers of 16 bytes, which the library treats as strings; hyperslab omits them with a comment.
     "big_endian.h5": "128-bit floats are `string` in ncdump",
     "h5diff_basic1.h5": "long doubles are `string` in ncdump",
     "t128bit_float.h5": "128-bit floats are `string` in ncdump",
     "tfloatsattrs.h5": "128-bit floats are `string` in ncdump",
     "tldouble.h5": "long doubles are `string` in ncdump",
-    # The model has no null texts: they are empty ones.
+    # The model has no null strings: they become empty strings.
     "test_gold.nc": "a null text is NIL in ncdump",
     "vlen.h5": "null texts are NIL in ncdump",
     "multidim_string_datasest.hdf5": "null texts are NIL in ncdump",
@@ -83,7 +83,7 @@ def run(*command):
 
 
 def without_comments(text):
-    """The text without the lines that name what ncdump leaves out, and whether there were any."""
+    """The text without the lines that name what ncdump omits, and whether there were any."""
     if b"// not in CDL: " not in text:
         return text, False
     lines = text.split(b"\n")
@@ -99,7 +99,7 @@ def first_difference(own, other):
 
 
 def compare(hyperslab, path, values):
-    """`None` if ncdump does not open the file, else a word for the result and the reasons."""
+    """`None` if ncdump cannot open the file, otherwise a word for the result and the reasons."""
     code, wanted, _ = run("ncdump", *([] if values else ["-h"]), path)
     if code != 0 or not wanted.endswith(b"}\n") or len(wanted) > MAX:
         return None
@@ -139,7 +139,7 @@ def main():
     for what, count in sorted(counts.items()):
         print(f"{what}: {count}")
     for end in sorted(EXCEPTIONS.keys() - occurred):
-        # Only if all files were compared is it known that none of this name differs.
+        # That no file of this name differs is known only if all files were compared.
         if every == 1 and any(path.endswith(end) for path, _, _ in asked):
             tally.check(False, f"{end} no longer differs; its exception must go")
     tally.close()

@@ -1,10 +1,10 @@
-"""Sparse arrays as tables of cells, in xarray, zarr-python, h5py and netCDF4.
+"""Reads sparse arrays as tables of cells with xarray, zarr-python, h5py and netCDF4.
 
     cell_tables.py HYPERSLAB
 
-A document of cells becomes Zarr, HDF5, NetCDF-4 and NetCDF classic. Other programs must find an array for each column,
-along one dimension and sorted; xarray must find the coordinates as coordinates, and times as times. Back in NDL, the
-document must have the same digests.
+A document of cells is converted to Zarr, HDF5, NetCDF-4 and NetCDF classic. Other programs must find an array for each
+column, along one dimension and sorted; xarray must find the coordinates as coordinates, and times as times. Converted
+back to NDL, the document must have the same digests.
 """
 
 import os
@@ -127,7 +127,7 @@ def main():
                 reasons = Reasons()
                 try:
                     by(reasons)
-                except Exception as error:  # Whatever a reader raises is a failure of the check.
+                except Exception as error:  # Any exception of a reader is a failure of the check.
                     reasons.append(repr(error))
                 tally.check(not reasons, f"{what} of {count} cells", reasons)
 

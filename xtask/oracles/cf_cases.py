@@ -1,9 +1,9 @@
 """Changes of valid files by the CF conventions, each of which breaks one rule of `check --conventions CF-1.N`.
 
 A case has the file that is changed, the rule, and the change. `since` and `until` are the first and the last version in
-which it is a fault. `values` says that only values show it, `typed` that only the datatypes of attributes do, which the
-JSON of Zarr does not have; `advice` that it breaks a recommendation. Where one fault is rightly told by one of several
-rules, `rule` lists them with `|`; `also` are rules that may be broken too.
+which it is a fault. `values` means that only values show it, `typed` that only the datatypes of attributes do, which the
+JSON of Zarr does not have, and `advice` that it breaks a recommendation. Where any one of several rules may rightly report a fault,
+`rule` lists them with `|`; `also` lists further rules that may be broken.
 """
 
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Case:
         return "1.8" if "1.8" in own else own[0] if at_least(own[0], "1.8") else own[-1]
 
     def sound(self):
-        """A version in which the file is valid and the change no fault, if there is one."""
+        """A version in which the file is valid and the change is not a fault, if there is one."""
         own = set(self.versions())
         others = [one for one in VERSIONS if at_least(one, BASES[self.base][1]) and one not in own]
         before = [one for one in others if at_least(self.since, one)]

@@ -4,9 +4,9 @@
     cf_faults.py --write FOLDER [HYPERSLAB]
 
 Valid files must have no finding in any version of the conventions. A changed file must have a finding of its rule, as an
-error or, where a recommendation is broken, as a warning, and none of another rule; in a version of the conventions in
-which the change is not a fault, none of this rule. Each file is written as NetCDF-4 by netCDF4-python and as Zarr by
-zarr-python, and converted to TileDB; the findings must be the same. Names choose some of the files.
+error or, where a recommendation is broken, as a warning, and no finding of another rule; in a version of the conventions in
+which the change is not a fault, it must have no finding of this rule. Each file is written as NetCDF-4 by netCDF4-python and as Zarr by
+zarr-python, and converted to TileDB; the findings must be the same. NAMEs select some of the files.
 
 With --write, the files stay in a folder, with `faults.json`, which lists them; if the command is given, TileDB as well.
 """
@@ -26,7 +26,7 @@ WRITERS = {"netcdf": (".nc", write_netcdf), "zarr": (".zarr", write_zarr)}
 
 
 def write(file, stem, formats, hyperslab):
-    """The paths of a file in each of these formats, as far as it can be written."""
+    """The paths of a file in each of these formats in which it can be written."""
     paths = {}
     for name in formats:
         if name in WRITERS:

@@ -1,4 +1,4 @@
-"""A file with many variables by the CF conventions, and the time that checks of it take.
+"""Writes a file with many variables that follow the CF conventions, and times checks of it.
 
     cf_many.py --write FILE [--variables N] [--length N]
     cf_many.py HYPERSLAB --peers PYTHON --tables FOLDER [--variables 500] [--length 1000] [--rounds 5] [--without PROGRAM]
@@ -28,7 +28,7 @@ KINDS = [("eastward_wind", "m s-1"), ("northward_wind", "m s-1"), ("air_pressure
 
 
 def many(count, length):
-    """Each 500 variables have a time coordinate of their own: HDF5 keeps a list of those that use a dimension."""
+    """Each 500 variables have a time coordinate of their own: HDF5 keeps a list of the variables that use a dimension."""
     file = File("1.8")
     add_height(file)
     for number in range(count):

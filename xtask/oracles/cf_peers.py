@@ -1,4 +1,4 @@
-"""What compliance-checker, cfchecks and `check --conventions` find in the same files.
+"""Reports what compliance-checker, cfchecks and `check --conventions` find in the same files.
 
     cf_peers.py HYPERSLAB --peers PYTHON --tables FOLDER [--cache FILE] [--limit SECONDS] [FILE…]
 
@@ -7,10 +7,10 @@ checked by the version that their Conventions name, and by the nearest version t
 6.1 has 1.6 to 1.11, cfchecks 4.1 has 1.6 to 1.8.
 
 PYTHON has both peers installed (compliance-checker 6.1, cfchecker 4.1, with libudunits2), FOLDER has the tables that cfchecks
-would take from the network: names.xml, areas.xml and regions.xml. Their messages are mapped to our rules by the table
-`MESSAGES`. Findings of the peers are kept in a cache, by what is in the file, since they take seconds a file.
+would otherwise download: names.xml, areas.xml and regions.xml. Their messages are mapped to our rules by the table
+`MESSAGES`. Findings of the peers are cached by the content of the file, since each file takes seconds.
 
-This is a report and no check: it prints what a peer alone finds and what it finds in valid files, and ends with counts.
+This is a report, not a check: it prints what only a peer finds and what it finds in valid files, and ends with counts.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import warnings
 
 PEERS = {"compliance-checker": ("1.6", "1.11"), "cfchecks": ("1.6", "1.8")}
 
-# The first pattern that is found in `section message` gives the rule; None is a message that tells no fault.
+# The first pattern that is found in `section message` gives the rule; None stands for a message that reports no fault.
 MESSAGES = [(re.compile(pattern, re.I | re.S), rule) for pattern, rule in [
     (r"found in same group|found in ancestor|found found|found \(relative|does not cross 1582|found on non-root group|might be a cell boundary", None),
     (r"^§2\.1 |^ ?\(2\.1\)", "?"),
@@ -229,7 +229,7 @@ def messages(found):
 
 
 def report_faults(files, results):
-    """How many faults each program tells: under the rule, and by any message that the valid file does not get."""
+    """How many faults each program reports: under the rule, and by any message that the valid file does not get."""
     places = {path: number for number, (path, *_) in enumerate(files)}
     faulty = [(number, *file) for number, file in enumerate(files) if file[2]]
     for program, found in results.items():

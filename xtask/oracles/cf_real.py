@@ -2,14 +2,14 @@
 
     cf_real.py HYPERSLAB FOLDER… --tables FOLDER [--peers PYTHON] [--cache FILE] [--limit SECONDS] [--text FOLDER] [--page FILE] [--count 100]
 
-Of the NetCDF and HDF5 files below the folders, those are taken that are most like CF: first those whose Conventions name CF, then by
-the number of variables with units, then by the number of attributes of variables, those in groups aside. All are checked as cf_peers.py checks files.
+Of the NetCDF and HDF5 files below the folders, those most like CF are selected: first those whose Conventions name CF, then by
+the number of variables with units, then by the number of attributes of variables, not counting variables in groups. All are checked in the same way as in cf_peers.py.
 A finding is shared if another program has one by the same rule at the same variable. Findings that only the peers have, and those
 that only we have, must fall into a row of `xtask/corpus/cf_real.tsv`, which has the verdict and the sentence of CF that decides it.
-A finding without a row is an error; a row without a finding gets a warning.
+A finding without a row is an error; a row without a finding causes a warning.
 
-`--text` has a folder for each version of the sources of CF (as v1.8.0): each quoted sentence must stand in them. `--page` writes
-docs/status/cf-real.md. The Python that runs this needs netCDF4; the peers are as for cf_peers.py.
+`--text` is a folder with the sources of each version of CF in a folder of its own (such as v1.8.0): each quoted sentence must occur in them. `--page` writes
+docs/status/cf-real.md. The Python that runs this needs netCDF4; the peers are the same as for cf_peers.py.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from corpus import rows
 
 LARGEST = 30_000_000
 PROGRAMS = ["compliance-checker", "cfchecks", "hyperslab"]
-# What the scripts of the corpus itself have made is not real.
+# Files made by the scripts of the corpus itself are not real.
 MADE = "generated"
 
 Row = collections.namedtuple("Row", "by rule pattern versions verdict section of sentence why")
@@ -41,7 +41,7 @@ def minor(version):
 
 
 def table():
-    """The rows of the table; a rule of `-` is that of messages that tell no fault."""
+    """The rows of the table; the rule `-` stands for messages that report no fault."""
     found = []
     for line in rows("cf_real.tsv"):
         by, rule, pattern, versions, *rest = line
@@ -51,7 +51,7 @@ def table():
 
 
 def isolated(call, seconds):
-    """What a call gives, or None if it fails, crashes or takes too long: libraries crash on files that were broken on purpose."""
+    """The result of a call, or None if it fails, crashes or takes too long: libraries crash on files that were broken on purpose."""
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -124,7 +124,7 @@ def share(one, others):
 
 
 def only(file, results):
-    """What the peers have and we lack, and what we have and both lack: program, severity, rule, section and message."""
+    """What the peers find and we do not, and what we find and both peers do not: program, severity, rule, section and message."""
     sides = {}
     for program, found in results.items():
         sides[program] = [((rule, about(program, place, message, file.variables)), program, level, rule or "-", " ".join(f"{place} {message}".split()))

@@ -1,12 +1,12 @@
-"""What UDUNITS-2 makes of units: the table that crates/cf/tests/units.rs compares with this project.
+"""Writes how UDUNITS-2 interprets units: the table that crates/cf/tests/units.rs compares with this project.
 
     python3 cf_units.py > crates/cf/tests/units/verdicts.tsv
     python3 cf_units.py --conversions > crates/cf/tests/units/conversions.tsv
     python3 cf_units.py --all --random 10000 --seed 1 > verdicts.tsv
     CF_UNITS_VERDICTS=verdicts.tsv cargo test -p hyperslab-cf units
 
-Needs libudunits2 2.2.28 (Debian: libudunits2-0) and its database; --library and --database say where they are. A line
-is a unit with escapes, a tab, and its form or `-` if UDUNITS does not read it. A form is in prefix notation:
+Needs libudunits2 2.2.28 (Debian: libudunits2-0) and its database; --library and --database give their paths. A line
+is a unit with escapes, a tab, and its form or `-` if UDUNITS cannot read it. A form is in prefix notation:
 `P m 1 s -1` is a product of powers, `G scale offset form` is scaled and shifted, `L base form` logarithmic, and
 `T origin form` a time since seconds after 2001-01-01. A line of conversions is two units, a value in the first, and
 the value in the second or `-`.
@@ -79,7 +79,7 @@ class Udunits:
         return self.visit(unit, "L", repr(base))
 
     def form(self, text):
-        # As `ut_trim` is documented; in 2.2.28 it drops as many characters more as there are spaces in front.
+        # As `ut_trim` is documented; in 2.2.28 it drops one more character for each leading space.
         unit = self.library.ut_parse(self.system, text.strip(" \t\n\r\f\v").encode(), UTF8)
         if not unit:
             return "-"
@@ -96,7 +96,7 @@ class Udunits:
         return self.library.cv_convert_double(self.library.ut_get_converter(of, to), value)
 
     def form_apart(self, text):
-        """The same in a process of its own: UDUNITS stops the process on some nested units. `None` if it does."""
+        """The same in a separate process: UDUNITS ends the process on some nested units. `None` if it does."""
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
@@ -126,7 +126,7 @@ def rows(name):
 
 
 def identifiers(database):
-    """All names and symbols of our table, and what the XML files have between their tags."""
+    """All names and symbols of our table, and the text between the tags of the XML files."""
     found = dict.fromkeys(text for row in rows("units.tsv") if row[0] != "prefix"
                           for text in " ".join(row[2:4]).split(" ") if text)
     for name in ("base", "derived", "accepted", "common"):
@@ -147,7 +147,7 @@ def prefixed(identifiers):
 
 
 class Texts:
-    """Random texts, made by the grammar and then damaged at times."""
+    """Random texts, generated from the grammar and sometimes damaged."""
 
     def __init__(self, seed, identifiers):
         self.random = random.Random(seed)
@@ -252,7 +252,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
 
-    # The scanner of UDUNITS prints what it passes over, so the table goes where its output does not.
+    # The scanner of UDUNITS prints what it skips, so the table is written elsewhere.
     table = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     udunits = Udunits(options.library, options.database)
@@ -264,7 +264,7 @@ def main():
         table.close()
         return
     known = identifiers(options.database)
-    # An alias has the name that it stands for in the column of units.
+    # For an alias, the column of units contains the name that it stands for.
     standard = dict(row[:2] for row in rows("standard_names.tsv") if len(row) > 1)
     canonical = dict.fromkeys(text for text in standard.values() if text and text not in standard)
     more = prefixed(known)

@@ -29,7 +29,7 @@ def plural(name):
 
 
 def names(element):
-    """The singular and the plural of each name, also of those with <noplural/>: UDUNITS passes over that element."""
+    """The singular and the plural of each name, including those with <noplural/>: UDUNITS ignores that element."""
     for name in element.findall("name"):
         singular = name.findtext("singular")
         yield from (singular, name.findtext("plural") or plural(singular))

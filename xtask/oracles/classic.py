@@ -3,7 +3,7 @@
     classic.py HYPERSLAB
 
 The files are generated: each version of the format and each of its types, written by netCDF-C and by SciPy, without
-records and with one, several and no variables of records. Each must be described as netCDF4 reads it, have no finding
+records and with one, several and no record variables. Each must be described as netCDF4 reads it, have no finding
 of `check`, have the content of the same file in NetCDF-4, and be the same in xarray after a conversion to Zarr.
 """
 
@@ -174,7 +174,7 @@ def main():
                 path, twin = (os.path.join(folder, f"{number}.{suffix}.nc") for suffix in ("3", "4"))
                 content = specification(kind, shape, number)
                 if writer.startswith("scipy") and shape[0] == 0:
-                    # SciPy then writes all record variables at the same place, and netCDF-C does not open the file.
+                    # SciPy then writes all record variables at the same offset, and netCDF-C cannot open the file.
                     continue
                 if writer.startswith("scipy") and shape[0] is not None:
                     # SciPy writes scalars inside the records, where scalars and records overwrite each other.

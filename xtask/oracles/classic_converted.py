@@ -1,17 +1,17 @@
-"""Converts NetCDF files to the classic formats; programs that open the result must find in it what they find in the source.
+"""Converts NetCDF files to the classic formats; programs that open the result must find the same content as in the source.
 
     classic_converted.py HYPERSLAB DIRECTORY [--samples] [--every N]
 
-All classic files below the directory, and the NetCDF-4 files without groups and types of users, are converted to CDF-1,
-CDF-2 and CDF-5; with --samples those of netcdf_samples.py too. Of each result:
+All classic files below the directory, and the NetCDF-4 files without groups and user-defined types, are converted to CDF-1,
+CDF-2 and CDF-5; with --samples also those of netcdf_samples.py. For each result:
 
 * what no version holds is refused with the name of one that does;
 * `check` has no finding; `diff` finds nothing but what the report of the conversion names;
 * xarray finds it identical to the source (`xarray.testing.assert_identical`), decoded and not, with the engines netcdf4
   and, for CDF-1 and CDF-2, scipy;
 * `ncdump -h` prints the same as for a classic source;
-* what `nccopy -k` makes of the source, if it can, is identical in xarray, and has the same dimensions and variables for
-  netCDF4, of a classic source in the same order.
+* the output of `nccopy -k` for the source, if it succeeds, is identical in xarray, and has the same dimensions and
+  variables for netCDF4, in the same order if the source is classic.
 """
 
 import json
@@ -33,10 +33,10 @@ warnings.simplefilter("ignore")
 
 # The formats, as the command and nccopy call them, and as ncdump does.
 KINDS = {"cdf1": "classic", "cdf2": "64-bit offset", "cdf5": "64-bit data"}
-# What the report says of storage alone.
+# Rows of the report that concern only storage.
 STORAGE = {"chunks", "filters", "little-endian order", "elements in other datasets or external files"}
 # Changes after which decoded variables are the same.
-DECODED = {"texts of variable length", "unsigned integers", "64-bit integers that 32 bits hold"}
+DECODED = {"strings of variable length", "unsigned integers", "64-bit integers that 32 bits hold"}
 
 
 def is_classic(path):
@@ -45,7 +45,7 @@ def is_classic(path):
 
 
 def is_flat(path):
-    """Whether a file has no groups and no types of users."""
+    """Whether a file has no groups and no user-defined types."""
     with netCDF4.Dataset(path) as file:
         return not (file.groups or file.cmptypes or file.vltypes or file.enumtypes)
 
@@ -99,7 +99,7 @@ def opened(path, engine, decode):
 def compare_xarray(tally, name, source, written, reported, engine):
     for decode in (False, True):
         what = f"{name} by xarray with {engine}, {'decoded' if decode else 'not decoded'}"
-        # xarray has nothing to say of a source that it does not read.
+        # There is nothing to compare if xarray cannot read the source.
         try:
             one = opened(source, "netcdf4", decode)
             one.load()
@@ -125,7 +125,7 @@ def place_of(variable):
 
 
 def head(path):
-    """What ncdump says of the header, apart from the name of the file."""
+    """The header as ncdump prints it, without the name of the file."""
     found = run("ncdump", "-h", path)
     return None if found.returncode else found.stdout.split("\n", 1)[-1].splitlines()
 

@@ -1,13 +1,13 @@
-"""Compares NetCDF classic files that hyperslab-netcdf3 wrote with what they hold, as netCDF4 and SciPy read them.
+"""Compares NetCDF classic files written by hyperslab-netcdf3, as netCDF4 and SciPy read them, with their descriptions.
 
     classic_written.py FOLDER
 
 The folder has files (`*.nc`), each beside a description (`*.json`): dimensions, attributes, variables, values.
 `writes_files_for_other_libraries` in crates/netcdf3/tests makes them. Names, order, types and values must be the same
-in netCDF-C, and for CDF-1 and CDF-2 in SciPy; netCDF-C, which writes the same content, must write the same bytes; and
-after both files have gone on in netCDF-C with another dimension, attribute, variable and record, they must still be the
-same. `declared.json` has definitions with sizes around the limits and names of all kinds: netCDF-C must refuse those that
-we refuse, and write the same headers for all others.
+in netCDF-C, and for CDF-1 and CDF-2 in SciPy; netCDF-C must write the same bytes for the same content; and both files
+must still be the same after netCDF-C has added another dimension, attribute, variable and record to each.
+`declared.json` has definitions with sizes around the limits and names of all kinds: netCDF-C must reject those that we
+reject, and write the same headers for all others.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ TYPES = {
     "Byte": "i1", "Char": "S1", "Short": "i2", "Int": "i4", "Float": "f4", "Double": "f8", "UByte": "u1", "UShort": "u2",
     "UInt": "u4", "Int64": "i8", "UInt64": "u8",
 }
-# Every such file goes on in netCDF-C.
+# One in this number of files is continued in netCDF-C.
 CONTINUED_EVERY = 12
 
 
@@ -46,7 +46,7 @@ def array(kind, numbers, shape=None):
 
 
 def attribute(kind, numbers):
-    """An attribute as netCDF4 takes and gives it."""
+    """An attribute as netCDF4 accepts and returns it."""
     if kind == "Char":
         return bytes(numbers).decode()
     found = array(kind, numbers)
@@ -111,7 +111,7 @@ def by_netcdf(path, description):
 
 
 def by_scipy(path, description):
-    """SciPy takes names for Latin-1, and the attributes of a file for those of an object."""
+    """SciPy reads names as Latin-1, and treats the attributes of a file as attributes of an object."""
     reasons = Reasons()
     utf8 = lambda name: name.encode("latin1").decode()
     with scipy.io.netcdf_file(path, "r", mmap=False) as file:
@@ -119,7 +119,7 @@ def by_scipy(path, description):
         dimensions = [(utf8(name), length) for name, length in file.dimensions.items()]
         reasons.equal("dimensions", dimensions, [tuple(of) for of in description["dimensions"]])
         scipy_attributes(reasons, "file", {utf8(name): value for name, value in file._attributes.items()}, description["attributes"])
-        # SciPy lists the variables of records after all others.
+        # SciPy lists record variables after all others.
         variables = {utf8(name): variable for name, variable in file.variables.items()}
         reasons.equal("variables", sorted(variables), sorted(of["name"] for of in description["variables"]))
         for expected in description["variables"]:
@@ -188,7 +188,7 @@ def go_on(path, description):
 
 
 def content(path):
-    """All that netCDF4 finds in a file."""
+    """Everything that netCDF4 finds in a file."""
     with prepared(path) as file:
         own = lambda of: [(name, np.asarray(of.getncattr(name)).tobytes()) for name in of.ncattrs()]
         variables = [
@@ -220,7 +220,7 @@ def difference(found, expected):
 
 
 class Library:
-    """netCDF-C itself: netCDF4 ends the definition after each variable, and moves what is there."""
+    """netCDF-C itself, because netCDF4 ends define mode after each variable, which moves existing data."""
 
     MODES = {1: 0, 2: 0x200, 5: 0x20}
     NO_FILL = 0x100
@@ -239,7 +239,7 @@ class Library:
         return number
 
     def header(self, definition):
-        """The header that netCDF-C writes, `None` if it refuses the sizes."""
+        """The header that netCDF-C writes; `None` if it rejects the sizes."""
         library, file, found, codes = self.library, self.create(definition["version"]), ctypes.c_int(), []
         try:
             codes.append(library.nc_set_fill(file, self.NO_FILL, ctypes.byref(found)))
@@ -307,7 +307,7 @@ def main():
                 reasons = guarded(by_scipy, path, description)
                 tally.check(not reasons, f"{name}: as SciPy reads it", reasons)
             if any(not numbers for _, _, numbers in description["attributes"]):
-                # netCDF4 writes an empty text as a zero byte.
+                # netCDF4 writes an empty string as a zero byte.
                 continue
             reasons = guarded(lambda: write(twin, description) or difference(bytes_of(path), bytes_of(twin)))
             tally.check(not reasons, f"{name}: the bytes that netCDF4 writes", reasons)

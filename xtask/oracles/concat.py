@@ -47,7 +47,7 @@ def identical(what, sources, target, dimension, **options):
 
 def hours(folder, count, format="NETCDF4", units=lambda day: "hours since 2020-01-01", chunks=(4, 5, 6), bounds_units=True,
           **options):
-    """Files of a day each: packed values with missing ones along an unlimited time, and what is the same in all."""
+    """Files of one day each: packed values with missing ones along an unlimited time, and data that is the same in all."""
     paths = []
     for day in range(count):
         path = os.path.join(folder, f"day{day:03}.nc")
@@ -65,7 +65,7 @@ def hours(folder, count, format="NETCDF4", units=lambda day: "hours since 2020-0
             step = netCDF4.date2num(netCDF4.num2date(24 * day + 1, "hours since 2020-01-01"), time.units) - first
             time[:] = first + step * np.arange(24)
             bounds = file.createVariable("time_bounds", "f8", ("time", "bound"))
-            # Without units of their own, bounds have those of the times.
+            # Bounds without units have the units of the times.
             if bounds_units:
                 bounds.units = time.units
             bounds[:] = np.stack([time[:] - step / 2, time[:] + step / 2], axis=1)
@@ -117,7 +117,7 @@ def new_dimensions(folder):
             for decoded in (True, False):
                 each = [xr.open_dataset(file, engine="netcdf4", decode_cf=decoded) for file in files]
                 if not decoded:
-                    # Undecoded, xarray does not know what describes others.
+                    # Without decoding, xarray does not know which variables describe others.
                     each = [one.set_coords([of for of in ("time", "time_bounds", "height", "area", "member", "run") if of in one])
                             for one in each]
                 wanted = xr.concat(each, dim=name, coords="different", compat="equals", data_vars="all",
@@ -148,7 +148,7 @@ def new_dimensions(folder):
 
 
 def units_and_types(folder):
-    """Times that the first file does not hold in its unit and type, as open_mfdataset joins them."""
+    """Times that the unit and type of the first file cannot represent, as open_mfdataset joins them."""
     def month(name, times, **encoding):
         path = os.path.join(folder, name)
         values = np.arange(len(times), dtype="f4")
@@ -174,7 +174,7 @@ def units_and_types(folder):
 
 
 def marks(folder):
-    """A Zarr store of xarray, whose _FillValue is base64, is what its NetCDF file is."""
+    """A Zarr store written by xarray, whose _FillValue is base64, equals its NetCDF file."""
     paths = [os.path.join(folder, name) for name in ("first.zarr", "second.nc")]
     for number, path in enumerate(paths):
         one = xr.Dataset({"a": ("x", np.array([1, np.nan], "f4"))}, {"x": [2 * number, 2 * number + 1]})
@@ -220,7 +220,7 @@ def main():
         concat(stores[::-1], target, "--sort", "--along", "time")
         identical("sorted", stores, target, "time", combine="by_coords", concat_dim=None)
 
-        # Other epochs: the same times, as counts since the first.
+        # Other epochs: the same times, as counts since the first epoch.
         epochs = lambda day: f"days since 2020-01-{day + 1:02}"
         files = hours(place("epochs"), 5, units=epochs, bounds_units=False)
         target = os.path.join(folder, "epochs.zarr")
@@ -234,7 +234,7 @@ def main():
             tally.check((apart <= np.timedelta64(1, "us")).all(), f"{name} since other epochs has the same moments")
         tally.check(np.array_equal(wanted.t2m.values, found.t2m.values, equal_nan=True), "values with other epochs")
 
-        # Along another than the first dimension, fixed and falling.
+        # Along a dimension other than the first, fixed and decreasing.
         tiles = []
         for number in range(3):
             lat = 90.0 - 10 * (4 * number + np.arange(4))
@@ -248,7 +248,7 @@ def main():
         concat(tiles, target)
         identical("along the second dimension", tiles, target, "lat")
 
-        # What xarray takes as it comes, and hyperslab refuses by name.
+        # What xarray accepts without checking, and hyperslab rejects by name.
         os.makedirs(os.path.join(folder, "other"))
         with netCDF4.Dataset(os.path.join(folder, "other", "other.nc"), "w") as file:
             file.createDimension("time", None)

@@ -3,7 +3,7 @@
     content.py HYPERSLAB DIRECTORY [FIRST LAST]
 
 The files are those of DIRECTORY and others generated from fixed seeds; with FIRST and LAST, only those that
-`layouts.py` makes from these seeds.
+`layouts.py` generates from these seeds.
 """
 
 import json

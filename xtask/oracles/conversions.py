@@ -4,7 +4,8 @@
 
 Every STRIDE-th HDF5 and NetCDF-4 file below DIRECTORY is converted to versions 3 and 2, with the losses that its
 report names. Each dataset must be an array of the same shape and values, and each variable of a NetCDF file the same
-in xarray; where a variable ends before its dimension, the rest is fill. An array that a reader cannot read needs a reason below. What is read must be right.
+in xarray; where a variable ends before its dimension, the rest is fill. An array that a reader
+cannot read needs a reason below. Whatever a reader reads must be right.
 """
 
 import collections
@@ -71,7 +72,7 @@ def converted(hyperslab, source, target, version, *options):
 
 
 def record_of(node):
-    """What hyperslab keeps of a node that Zarr cannot represent."""
+    """What hyperslab records about a node because Zarr cannot represent it."""
     member = getattr(node.metadata, "extra_fields", {}).get("hyperslab")
     return member or json.loads(node.attrs.get("_nc_hyperslab", "{}"))
 

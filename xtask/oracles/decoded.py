@@ -1,10 +1,10 @@
-"""What `show --decode` prints, beside what xarray shows of the same variables.
+"""Compares what `show --decode` prints with what xarray shows of the same variables.
 
     decoded.py HYPERSLAB EXAMPLES
 
 The examples, the files of netcdf_samples.py, some of them converted to Zarr, and files made from seeds are shown as CSV,
-JSON and NumPy. Numbers, dates and missing values must be those of xarray. Three things xarray leaves out, and this script adds
-them: the valid range and the default fill values, as the NetCDF library masks them, and the words of flags.
+JSON and NumPy. Numbers, dates and missing values must be those of xarray. This script adds three things that xarray omits:
+the valid range and the default fill values, as the NetCDF library masks them, and the words of flags.
 """
 
 import csv
@@ -35,14 +35,14 @@ CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap",
 
 
 class Wanted:
-    """What is wanted of one variable: its values, which of them are missing, and how near they must be."""
+    """What is expected of one variable: its values, which of them are missing, and how close they must be."""
 
     def __init__(self, values, missing, near=0.0):
         self.values, self.missing, self.near = np.asarray(values), np.asarray(missing), near
 
 
 def read_unsigned(raw, attributes):
-    """Integers as `_Unsigned` says how they are read, and a function that reads numbers of attributes in the same way."""
+    """Integers as `_Unsigned` declares them, and a function that reads numbers of attributes in the same way."""
     if raw.dtype.kind in "iu" and (word := attributes.get("_Unsigned")) in ("true", "false"):
         kind = np.dtype(("u" if word == "true" else "i") + str(raw.dtype.itemsize))
         return raw.astype(kind), lambda value: np.asarray(value).astype(kind)
@@ -88,8 +88,8 @@ def outside(raw, attributes):
 
 
 def of_variable(name, stored, units, masked):
-    """What is wanted of a variable as it is stored. `units` are those of the times that it bounds, `masked` says which
-    values the NetCDF library holds for missing."""
+    """What is expected of a variable as it is stored. `units` are those of the times that it bounds, `masked` states which
+    values the NetCDF library considers missing."""
     raw, attributes = stored.values, {**units, **stored.attrs}
 
     def decode(raw, without=(), **options):
@@ -104,7 +104,7 @@ def of_variable(name, stored, units, masked):
     packed = "scale_factor" in attributes or "add_offset" in attributes
     if "since" in str(attributes.get("units", "")) and raw.dtype.kind in "iuf":
         try:
-            # Of missing times in other calendars xarray makes the first moment, or fails.
+            # For missing times in other calendars xarray returns the first moment, or fails.
             times = decode(np.where(missing, raw.dtype.type(0), raw), ("_FillValue", "missing_value"))
         except ValueError:
             # Units that are not times, or have no fixed length.
@@ -117,13 +117,13 @@ def of_variable(name, stored, units, masked):
         text = lambda v: v.decode() if isinstance(v, bytes) else str(v)
         missing = np.array([isinstance(v, float) for v in values.flat], bool).reshape(values.shape)
         return Wanted(np.array([text(v) for v in values.flat], object).reshape(values.shape), missing)
-    # xarray rounds a product of float32 before it adds, and takes float64 for an offset alone.
+    # xarray rounds a product of float32 before the addition, and uses float64 for an offset alone.
     singles = packed and all(np.asarray(attributes.get(n, np.float32(0))).dtype == np.float32 for n in ("scale_factor", "add_offset"))
     return Wanted(values, missing, 3e-7 if singles else 0.0)
 
 
 def noise(raw, missing, attributes):
-    """How exact dates of counts with fractions are, in seconds: as far as a number of their size tells times apart."""
+    """The precision in seconds of dates from fractional counts: the resolution of a number of that size."""
     step = SECONDS[attributes["units"].split()[0].lower().rstrip("s") + "s"]
     largest = np.max(np.abs(raw[~missing]), initial=0)
     if "scale_factor" in attributes or "add_offset" in attributes:
@@ -147,7 +147,7 @@ def moment(text, like):
 
 
 def same(found, wanted, near):
-    """Whether an element is the wanted one, which is not missing."""
+    """Whether an element is the expected one, which is not missing."""
     match wanted:
         case np.datetime64():
             unit = "ns" if np.datetime_data(wanted.dtype)[0] == "ns" else "us"
@@ -174,7 +174,7 @@ def is_missing(cell):
 
 def differences(cells, wanted):
     reasons = Reasons()
-    # What JSON has no numbers for.
+    # Values that JSON cannot represent as numbers.
     cells = [{"Infinity": np.inf, "-Infinity": -np.inf}.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
     for at, (cell, value, missing) in enumerate(zip(cells, wanted.values.flat, wanted.missing.flat, strict=True)):
         is_right = is_missing(cell) if missing else not (is_missing(cell) and value != "") and same(cell, value, wanted.near)
@@ -202,7 +202,7 @@ def compare(tally, hyperslab, location, wanted, folder):
     for form in ("lists", "csv", "json", "npy"):
         code, printed, said = show(form)
         if form == "npy" and code:
-            # What NumPy has no missing value for.
+            # Types for which NumPy has no missing value.
             is_text = wanted.values.dtype == object
             refused = "use --as csv or --as json" in said and wanted.missing.any() and (is_text or wanted.values.dtype.itemsize == 8)
             tally.check(refused, f"{location} as npy", [said])
@@ -256,11 +256,11 @@ def groups(path):
 
 
 def masks(path, group):
-    """Which values the NetCDF library holds for missing, by variable."""
+    """Which values the NetCDF library considers missing, by variable."""
     found = {}
     with netCDF4.Dataset(path) as file:
         for name, variable in (file[group] if group else file).variables.items():
-            # One byte has no default fill value, but is masked in classic files.
+            # One-byte types have no default fill value, but are masked in classic files.
             if isinstance(variable.datatype, np.dtype) and variable.dtype.kind in "iuf" and variable.dtype.itemsize > 1:
                 variable.set_auto_scale(False)
                 found[name] = np.ma.getmaskarray(variable[...])
@@ -268,7 +268,7 @@ def masks(path, group):
 
 
 def can_compare(variable):
-    """Whether it has numbers or texts: no enumerations and sequences, and no booleans of xarray, which CF has not."""
+    """Whether it has numbers or strings: no enumerations and sequences, and no xarray booleans, which CF does not have."""
     of = variable.dtype
     is_enum = "enum" in (getattr(variable.encoding.get("dtype"), "metadata", None) or ())
     texts = of.kind != "O" or all(isinstance(value, str | bytes) for value in variable.values.flat)
@@ -281,7 +281,7 @@ def compare_store(tally, hyperslab, path, folder):
         try:
             dataset = xarray.open_dataset(path, engine=engine, group=group or None, decode_cf=False, **options)
         except (ValueError, TypeError, KeyError):
-            # Groups that are none for xarray.
+            # Groups that xarray does not see as groups.
             continue
         masked = masks(path, group) if engine == "netcdf4" else {}
         with dataset:
@@ -296,7 +296,7 @@ def compare_store(tally, hyperslab, path, folder):
 
 
 def made(seed):
-    """Variables of all kinds that attributes give another meaning."""
+    """Variables of all kinds to which attributes give another meaning."""
     of = random.Random(seed)
     rng = np.random.default_rng(seed)
     count = of.choice((1, 5, 40))
@@ -374,7 +374,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         stores = [os.path.join(examples, name) for name in sorted(os.listdir(examples)) if name.endswith(".nc")]
         stores += netcdf_samples.make(folder)
-        # Not those with types that only we find again in Zarr: enumerations, numbers of attributes that are float32.
+        # Except those with types that only hyperslab restores from Zarr: enumerations, attribute numbers that are float32.
         for source in stores.copy():
             if os.path.basename(source).startswith(CONVERTED):
                 target = os.path.join(folder, os.path.basename(source) + ".zarr")

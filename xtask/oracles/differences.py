@@ -2,7 +2,7 @@
 
     differences.py HYPERSLAB [PAIRS]
 
-The second file of a pair is written anew with other chunks and filters, and with changes that are known.
+The second file of a pair is rewritten with other chunks and filters, and with known changes.
 """
 
 import json
@@ -133,7 +133,7 @@ def main():
             code, found, messages = answer(hyperslab, a, same)
             tally.check(code == 0 and not found and not messages, f"copy {seed}", [str(found), messages])
             if shutil.which("h5diff"):
-                # h5diff skips objects that it calls not comparable: objects in only one file, other types and shapes.
+                # h5diff skips objects that it considers not comparable: objects in only one file, other types and shapes.
                 theirs = subprocess.run(["h5diff", "-q", a, b], capture_output=True).returncode != 0
                 tally.check(theirs <= bool(want) and theirs >= bool(places), f"h5diff of pair {seed}", [str(want)])
     tolerances(hyperslab, tally)

@@ -1,9 +1,9 @@
-"""Writes NetCDF files whose variables have the names of dimensions without being their coordinates.
+"""Writes NetCDF files with variables that have the name of a dimension without being its coordinates.
 
     dimensions.py DIRECTORY
 
-Each file has one such case, in NetCDF-4 and, where that can have it, in the classic format: coordinates of two
-dimensions, texts of characters, unlimited dimensions, groups, several names at once, and files as old versions of the
+Each file has one such case, in NetCDF-4 and, where possible, in the classic format: coordinates of two
+dimensions, character arrays, unlimited dimensions, groups, several names at once, and files as old versions of the
 NetCDF library wrote them.
 """
 
@@ -60,7 +60,7 @@ def groups(path):
         child = file.createGroup("child")
         child.createDimension("lon", 4)
         known = {"lat": 2, "time": 0, "lon": 4}
-        # The name of the variable is that of a dimension above, which has another group.
+        # The variable has the name of a dimension above, which belongs to another group.
         fill(child, {"lon": ("lat", "lon"), "time": ("lat",), "t": ("time", "lat", "lon")}, known)
         deep = child.createGroup("deep")
         deep.createDimension("lat", 5)

@@ -1,9 +1,9 @@
-"""What h5py, zarr-python, xarray and TileDB-Py write, in the readers of other formats once it is converted.
+"""Converts what h5py, zarr-python, xarray and TileDB-Py write, and reads the result with the readers of other formats.
 
     ecosystems.py HYPERSLAB
 
-Each case is a habit of one of these packages that readers of the target do not have: filters, booleans, durations, texts,
-marks of missing values, bookkeeping of consolidated metadata, the order of dimensions.
+Each case is a convention of one of these packages that readers of the target do not share: filters, booleans, durations,
+strings, marks of missing values, bookkeeping of consolidated metadata, the order of dimensions.
 """
 
 import os
@@ -34,7 +34,7 @@ def case(by):
     with tempfile.TemporaryDirectory() as folder:
         try:
             by(reasons, lambda name: os.path.join(folder, name))
-        except Exception as error:  # Whatever a reader raises is a failure of the check.
+        except Exception as error:  # Any exception of a reader is a failure of the check.
             reasons.append(repr(error))
     tally.check(not reasons, by.__doc__.strip().rstrip("."), reasons)
 
@@ -77,7 +77,7 @@ def complex_numbers_of_zarr(reasons, at):
 
 
 def texts_in_classic_files(reasons, at):
-    """Texts of variable length from Zarr are texts for xarray in NetCDF classic."""
+    """Variable-length strings from Zarr are strings for xarray in NetCDF classic."""
     texts = ["Oslo", "Tromsø"]
     xarray.Dataset({"s": ("x", np.array(texts, object))}).to_zarr(at("a.zarr"), zarr_format=3)
     convert(tally, at("a.zarr"), at("a.nc3"))
@@ -85,7 +85,7 @@ def texts_in_classic_files(reasons, at):
 
 
 def texts_in_tiledb(reasons, at):
-    """Texts of UTF-32 from Zarr are texts for TileDB-Py, and for xarray after them."""
+    """UTF-32 strings from Zarr are strings for TileDB-Py, and afterwards for xarray."""
     texts = ["Oslo", "Tromsø"]
     xarray.Dataset({"u": ("x", np.array(texts))}).to_zarr(at("a.zarr"), zarr_format=3)
     convert(tally, at("a.zarr"), at("a.tdb"))
@@ -97,7 +97,7 @@ def texts_in_tiledb(reasons, at):
 
 
 def durations(reasons, at):
-    """Durations are durations for xarray in NetCDF, with those that are missing."""
+    """Durations are durations for xarray in NetCDF, including missing ones."""
     for unit in ("s", "ms", "ns"):
         values = np.array([1, "NaT", 3], f"m8[{unit}]")
         group = zarr.open_group(at(f"{unit}.zarr"), mode="w", zarr_format=3)
@@ -124,11 +124,11 @@ def bookkeeping_of_zarr(reasons, at):
 
 
 def texts_that_are_not_unicode(reasons, at):
-    """Texts that netCDF4 cannot decode are in the report."""
+    """Strings that netCDF4 cannot decode are in the report."""
     with h5py.File(at("a.h5"), "w") as file:
         file.create_dataset("t", data=[b"caf\xe9"], dtype=h5py.string_dtype("ascii"))
     report = convert(tally, at("a.h5"), at("a.nc"))
-    reasons.expect("texts that are not UTF-8" in report, report)
+    reasons.expect("strings that are not UTF-8" in report, report)
 
 
 def order_of_dimensions(reasons, at):
@@ -149,7 +149,7 @@ def order_of_dimensions(reasons, at):
 
 
 def fill_values_that_are_undefined(reasons, at):
-    """Zeros that xarray leaves out of Zarr 2, whose fill value is null, are zeros everywhere."""
+    """Zeros that xarray omits from Zarr 2, where the fill value is null, are zeros everywhere."""
     dataset = xarray.Dataset({"v": ("x", np.zeros(4, "i4")), "w": ("x", np.arange(4)), "crs": ((), 0)})
     dataset.to_zarr(at("a.zarr"), zarr_format=2)
     with netCDF4.Dataset(netcdf := convert_to(at, "a.zarr", "a.nc")) as file:
@@ -164,7 +164,7 @@ def fill_values_that_are_undefined(reasons, at):
 
 
 def filters_that_round(reasons, at):
-    """What filters of HDF5 have rounded is not rounded again where chunks become others."""
+    """Values rounded by HDF5 filters are not rounded again when chunks are rearranged."""
     values = (np.random.default_rng(1).standard_normal((100, 50)) * 30).astype("f4")
     with h5py.File(at("a.h5"), "w") as file:
         for name, filters in {
@@ -194,7 +194,7 @@ def filters_that_round(reasons, at):
 
 
 def integers_in_few_bits(reasons, at):
-    """Integers that do not fit into the bits that are asked for are a loss, and others are not."""
+    """Integers that do not fit into the requested bits are a loss, and others are not."""
     with h5py.File(at("a.h5"), "w") as file:
         file["i"] = np.arange(0, 3000, 300)
     refused = subprocess.run([sys.argv[1], "convert", at("a.h5"), at("b.h5"), "-f", "scaleoffset=2"], capture_output=True, text=True)
@@ -204,7 +204,7 @@ def integers_in_few_bits(reasons, at):
 
 
 def attributes_that_do_not_fit(reasons, at):
-    """An attribute that a format cannot hold is a loss of its own, and leaves its object where it is."""
+    """An attribute that a format cannot represent is a loss of its own, and does not affect its object."""
     with h5py.File(at("a.h5"), "w", libver="latest") as file:
         file.attrs["huge"] = np.arange(20_000.0)
         file["d"] = 1
@@ -220,7 +220,7 @@ def attributes_that_do_not_fit(reasons, at):
 
 
 def separators_of_chunk_names(reasons, at):
-    """Chunks have the names that they had, as OME-Zarr asks for them, or those that are asked for."""
+    """Chunks keep their names, as OME-Zarr requires, or get the names that are requested."""
     for version, encoding in ((2, {"name": "v2", "separator": "/"}), (3, {"name": "default", "separator": "."})):
         group = zarr.open_group(at(f"{version}.zarr"), mode="w", zarr_format=version)
         group.create_array("a", shape=(4, 4), chunks=(2, 2), dtype="i4", chunk_key_encoding=encoding)[:] = 1
@@ -234,7 +234,7 @@ def separators_of_chunk_names(reasons, at):
 
 
 def attributes_of_h5py(reasons, at):
-    """Opaque attributes and texts with a NUL are in the report to NetCDF, which xarray opens."""
+    """Opaque attributes and strings with a NUL are in the report of a conversion to NetCDF, which xarray opens."""
     with h5py.File(at("a.h5"), "w") as file:
         file["x"] = np.arange(3)
         file["x"].attrs["opaque"], file["x"].attrs["nul"] = np.void(b"ab"), np.bytes_(b"a\0b")
@@ -245,7 +245,7 @@ def attributes_of_h5py(reasons, at):
 
 
 def booleans_in_tiledb(reasons, at):
-    """Booleans of h5py are booleans in TileDB, and come back."""
+    """Booleans of h5py are booleans in TileDB, and are restored."""
     with h5py.File(at("a.h5"), "w") as file:
         file["m"] = np.array([True, False])
     convert(tally, at("a.h5"), at("a.tdb"))
@@ -257,7 +257,7 @@ def booleans_in_tiledb(reasons, at):
 
 
 def datetimes_in_hdf5(reasons, at):
-    """Datetimes in HDF5 are those for xarray."""
+    """Datetimes in HDF5 are datetimes for xarray."""
     times = np.array(["2000-01-01T06", "1969-12-31T23", "NaT"], "M8[s]")
     zarr.open_group(at("a.zarr"), mode="w").create_array("t", shape=3, dtype="M8[s]")[:] = times
     found = opened(convert_to(at, "a.zarr", "a.h5"), "h5netcdf")["t"].values

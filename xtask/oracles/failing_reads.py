@@ -1,9 +1,9 @@
 """Fails every request of a run in turn: python failing_reads.py HYPERSLAB EXAMPLES [all]
 
-Each read, open, status and listing of the source fails once, in a run of its own, and for conversions those of the target
-and each write to it. The run must exit with 1 or 2 and a message that names the error of the system, or give the same answer
-as the undisturbed one; and a target is whole, or it is not there. A file that is absent is not an error of the system and
-is not tried. Without `all`, few verbs and files are.
+Each read, open, status and listing of the source fails once, in a separate run; for conversions, so do those of the target
+and each write to it. The run must exit with 1 or 2 and a message that names the system error, or give the same answer
+as the undisturbed run, and a target must be either complete or absent. A missing file is not a system error and
+is not tried. Without `all`, only a few verbs and files are tried.
 """
 
 import os
@@ -21,7 +21,7 @@ from tally import Tally
 EIO, EACCES, EMFILE, ENOSPC = 5, 13, 24, 28
 # The kinds of requests, with the error of each.
 KINDS = {"R": EIO, "O": EMFILE, "S": EACCES, "L": EIO, "W": ENOSPC}
-# What a message says of each error.
+# The wording of each error in messages.
 WORDS = {EIO: b"input/output error", EACCES: b"permission denied", EMFILE: b"too many open files", ENOSPC: b"no space left"}
 FEW = ["floats.zarr", "single.zarr.zip", "strings.nc", "classic.nc"]
 VERBS = {
@@ -40,9 +40,9 @@ VERBS = {
 }
 
 
-# The most memory of a run, of files of a few kilobytes.
+# The maximum memory of a run, for files of a few kilobytes.
 MEBIBYTES = 256
-# Verbs of which the requests to the target fail.
+# Verbs for which the requests to the target fail.
 TARGETS = ["target", "zip"]
 
 
@@ -54,7 +54,7 @@ class Trial:
     def run(self, number):
         """The exit code, the answer, the content of the target, the messages, and the number of requests."""
         with tempfile.TemporaryDirectory() as folder:
-            # A folder of its own, in which nothing else is counted.
+            # A separate folder, in which nothing else is counted.
             beside, count = os.path.join(folder, "beside"), os.path.join(folder, "count")
             os.mkdir(beside)
             target = os.path.join(beside, "target.zarr")
@@ -75,7 +75,7 @@ class Trial:
                 timeout=120,
             )
             answer = done.stdout.replace(folder.encode(), b"FOLDER")
-            # What an interrupted run leaves for the next one is hidden, and is not a target.
+            # Files that an interrupted run leaves for the next one are hidden, and are not a target.
             names = [name for name in sorted(os.listdir(beside)) if not name.startswith(".")]
             target = b"".join(contents(os.path.join(beside, name)) for name in names)
             with open(count) as counted:
@@ -83,7 +83,7 @@ class Trial:
         return done.returncode, answer, target, done.stderr, requests
 
     def faults(self):
-        """How many requests there are, the failures that nobody is told, and those whose message names no cause."""
+        """The number of requests, the failures that are not reported, and those whose message names no cause."""
         code, whole, target, _, requests = self.run(-1)
         silent, vague = [], []
         for number in range(requests):
@@ -91,7 +91,7 @@ class Trial:
             if (failed, found, written) == (code, whole, target):
                 continue
             which = f"{self.kind}{number} of {requests}: exit {failed}"
-            # Of a source that is read whole, the target is whole, too; what cannot be read of one is an allowed loss.
+            # If the source is read completely, the target must be complete too; unreadable parts are an allowed loss.
             half = self.verb in TARGETS and written not in (b"", target)
             if failed not in (1, 2) or not (messages or found) or half:
                 silent.append(which)
@@ -129,13 +129,13 @@ def main():
         names = [name for name in names if os.path.splitext(name)[1] in (".h5", ".nc", ".zarr", ".zip", ".yaml")]
         sources = []
         for name in names:
-            # A folder of its own, so that nothing else is below it.
+            # A separate folder, so that nothing else is below it.
             alone = os.path.join(folder, name + ".alone")
             os.mkdir(alone)
             copy = shutil.copytree if os.path.isdir(os.path.join(examples, name)) else shutil.copy
             copy(os.path.join(examples, name), os.path.join(alone, name))
             sources.append(os.path.join(alone, name))
-        # A store with records of what Zarr lacks.
+        # A store with records of what Zarr cannot represent.
         kept = os.path.join(folder, "kept.alone", "kept.zarr")
         os.mkdir(os.path.dirname(kept))
         subprocess.run(

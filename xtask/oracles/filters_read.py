@@ -2,8 +2,8 @@
 
     filters_read.py HYPERSLAB
 
-Rounding leaves missing values as they are, and integers alone. What comes from Zarr is stored in NetCDF-4 and HDF5 with
-filters that every reader has, unless it came from there. `_FillValue` of a document has the type of its variable.
+Rounding leaves missing values and integers unchanged. Data from Zarr is stored in NetCDF-4 and HDF5 with
+filters that every reader has, unless it came from there originally. `_FillValue` of a document has the type of its variable.
 """
 
 import os
@@ -21,7 +21,7 @@ from tally import Tally
 
 warnings.simplefilter("ignore")
 
-# The filters of the library: those that need no plugin have numbers below 256.
+# The filters of the library, which need no plugin, have numbers below 256.
 LIBRARY = {"shuffle", "gzip", "fletcher32", "szip", "nbit", "scaleoffset"}
 
 
@@ -74,7 +74,7 @@ def without_plugins(folder):
                     if known:
                         tally.check(np.array_equal(dataset[...], values.astype(dataset.dtype)), f"{target} {name}")
             tally.check("plugin" in said, f"{target}: the report says so", [said])
-    # What was HDF5 with a plugin is that again.
+    # Data that was originally HDF5 with a plugin filter has that filter again.
     kept, away, back = (os.path.join(folder, name) for name in ("zstd.h5", "zstd.zarr", "back.h5"))
     run("convert", source, kept, "-f", "zstd=3")
     run("convert", kept, away)

@@ -1,4 +1,4 @@
-"""The content digest of elements whose canonical bytes others make, as `hyperslab digest` defines both."""
+"""Computes the content digest of elements whose canonical bytes are supplied, both as defined by `hyperslab digest`."""
 
 import struct
 

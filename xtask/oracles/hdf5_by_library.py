@@ -1,4 +1,4 @@
-"""Reads files with the libhdf5 that comes with netCDF4, which is another version than that of h5py."""
+"""Reads files with the libhdf5 that comes with netCDF4, which is a different version from that of h5py."""
 
 import ctypes
 import glob

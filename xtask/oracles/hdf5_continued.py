@@ -1,4 +1,4 @@
-"""Lets libhdf5 go on with a file that we wrote, and with a copy that libhdf5 made: the results must be the same.
+"""Lets libhdf5 modify a file that we wrote, and a copy that libhdf5 made: the results must be the same.
 
     hdf5_continued.py SEED
 
@@ -17,7 +17,7 @@ from hdf5_documents import Trial
 from tally import Reasons
 
 COPY = "copy"
-# The exit code where there is nothing to compare with.
+# The exit code if there is nothing to compare with.
 NOT_COPIED = 3
 VERSIONS = {"earliest": h5f.LIBVER_EARLIEST, "v108": h5f.LIBVER_V18, "v110": h5f.LIBVER_V110, "v112": h5f.LIBVER_V112,
             "v114": h5f.LIBVER_V114, "v200": h5f.LIBVER_V200}
@@ -38,7 +38,7 @@ def goes_on(trial):
         edit(trial, file["/"])
         edit(trial, copy[COPY])
     with h5py.File(trial.path, "r+") as file, h5py.File(own, "r+") as copy:
-        # Mappings of the copy lead to where it was.
+        # Mappings of the copy refer to its original location.
         for path in [path for path, data in trial.data.items() if data.elsewhere]:
             del file[path], copy[COPY + path]
         compare(reasons, file["/"], copy[COPY], "/")

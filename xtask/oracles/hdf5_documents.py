@@ -74,7 +74,7 @@ class Trial:
             self.options.append(f"hdf5.userblock={random.choice([512, 1024, 2048])}")
         # libhdf5 forgets there that dimensions are unlimited, also in its own files.
         self.unlimited = None if self.width == 8 else 256 ** self.width - 1
-        # Whether libhdf5 goes on with the file. With narrower addresses it cannot go on with its own.
+        # Whether libhdf5 continues the file. With narrower addresses it cannot continue even its own files.
         self.is_continued = seed // 10 % 5 == 0 and self.width == 8
         self.data, self.attributes, self.links, self.ordered, self.scales, self.comments = {}, {}, {}, {}, {}, {}
         self.groups = {"/": {}}
@@ -269,7 +269,7 @@ class Trial:
         return own
 
     def make_long(self):
-        """A dataset with so many chunks that its index has pages, super blocks or inner nodes."""
+        """A dataset with enough chunks for its index to have pages, super blocks or inner nodes."""
         random = self.random
         kind = types.Kind("int16", None, lambda value: value.to_bytes(2, "little", signed=True), dtype=np.dtype("<i2"), name="integer",
                           storage={"endian": "little"})

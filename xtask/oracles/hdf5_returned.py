@@ -1,8 +1,8 @@
-"""Writes every HDF5 file of a folder again: repacked, by way of Zarr, and from its own description.
+"""Writes every HDF5 file of a folder again: repacked, via Zarr, and from its own description.
 
     hdf5_returned.py HYPERSLAB DIRECTORY [STRIDE]
 
-Each way must keep content and storage, except for what its report names. The written file must be sound, and h5py must
+Each way must keep content and storage, except for what its report names. The written file must be valid, and h5py must
 find in it what it finds in the source. Every STRIDE-th file is tried.
 """
 
@@ -31,14 +31,14 @@ from tally import Reasons, Tally
 CHANGING = re.compile(r"0x[0-9a-f]+|\d+")
 # Headers of version 1 have one time, or none; newer ones have four.
 TIMES = ("atime", "mtime", "ctime", "btime")
-# What `create` refuses by name, because no document can tell it.
+# What `create` rejects by name, because no document can represent it.
 UNWRITABLE = re.compile(r"which could not be read|a reference to")
 # h5py reads arrays up to this size in bytes.
 MAX_COMPARED = 1 << 24
 
 
 class Failed(Exception):
-    """A run ended in a way that is wrong in itself."""
+    """A run ended in a way that is itself an error."""
 
 
 class Unread(Exception):
@@ -75,7 +75,7 @@ class Seen(content.File):
 
 
 def stored(t):
-    """What of a type is not in the digest."""
+    """The properties of a type that are not in the digest."""
     if t.get_class() == h5t.STRING:
         return "variable" if t.is_variable_str() else t.get_size(), t.get_strpad(), t.get_cset()
     if t.get_class() == h5t.COMPOUND:
@@ -84,7 +84,7 @@ def stored(t):
     if t.get_class() in (h5t.ARRAY, h5t.VLEN, h5t.ENUM):
         return stored(t.get_super())
     if t.get_class() in (h5t.INTEGER, h5t.FLOAT):
-        # The byte order of one byte says nothing.
+        # The byte order of a single byte is irrelevant.
         return t.get_size(), t.get_size() > 1 and t.get_order(), t.get_precision(), t.get_offset()
     return t.get_size()
 
@@ -130,7 +130,7 @@ class Ways:
         return self.judged(report)
 
     def described(self):
-        """From the description, with which only a new description is compared: large arrays have no values there."""
+        """From the description. Only a new description is compared, because large arrays have no values in it."""
         describe = (self.hyperslab, "describe", "--raw", "--storage=full", "--values=1000000")
         code, text, said = run(*describe, self.source)
         if code == 2:
@@ -172,7 +172,7 @@ class Ways:
         return [f"check: {finding}" for finding in sorted(found)]
 
     def findings(self, path, lost=()):
-        """What `check` says of the content of a file, wherever in the file it is, but for links to what was lost."""
+        """What `check` reports about the content of a file, without positions and without links to lost objects."""
         _, out, _ = run(self.hyperslab, "check", "--verbose", "--json", path)
         leads_to_lost = lambda line: line["rule"] == "hdf5/dangling-soft-link" and any(
             f'"{place}{end}' in line["message"] for place in lost for end in ('"', "/"))
@@ -204,7 +204,7 @@ def changes(where, before, after):
 
 
 def is_excused(difference, report):
-    """Whether the report names what differs, or both files say the same of an object that cannot be read."""
+    """Whether the report names what differs, or both files give the same error for an object that cannot be read."""
     if difference["kind"] == "unreadable" and CHANGING.sub("N", difference.get("a", "")) == CHANGING.sub("N", difference.get("b", "")):
         return True
     return is_named(difference["path"], report)

@@ -12,12 +12,12 @@ LETTERS = ["é", "深い", "Ünïcode", "ß"]
 class Kind:
     """A datatype. `type` and `storage` are those of the document. `make` makes an element of a document. `stored` makes
     the bytes of an element in the file; where that depends on addresses, it is `None`. `same` then compares an element
-    with what h5py reads, if it reads the type, and `form` says what the element is in the memory of libhdf5."""
+    with what h5py reads, if it reads the type, and `form` describes the element in the memory of libhdf5."""
 
     def __init__(self, type, make, stored=None, same=None, **about):
         self.type, self.make, self.stored, self.same = type, make, stored, same
         self.storage = about.pop("storage", {})
-        # The type of NumPy of numbers without unused bits.
+        # The NumPy type of numbers without unused bits.
         self.dtype = about.pop("dtype", None)
         self.size = about.pop("size", self.dtype.itemsize if self.dtype else None)
         # The oldest library that has the type.
@@ -135,7 +135,7 @@ def fixed_string(random):
         text = str(random.choice(WORDS if charset == "ascii" else WORDS + LETTERS))
         while len(text.encode()) > room:
             text = text[:-1]
-        # What ends as padding does would come back without it.
+        # Values that end like padding would lose their end.
         return text.rstrip(" ")
 
     return Kind("string", make, lambda text: text.encode().ljust(length, b" " if pad == "spacepad" else b"\0"),

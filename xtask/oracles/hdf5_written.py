@@ -2,8 +2,8 @@
 
     hdf5_written.py HYPERSLAB COUNT [FIRST]
 
-Each file is made from a random document. It is read by this project, by libhdf5 of h5py, by libhdf5 of netCDF4, by
-h5dump of Debian as far as it knows the version, and checked. Some are then edited by h5py.
+Each file is made from a random document. It is checked, and read by this project, by the libhdf5 of h5py, by the libhdf5 of
+netCDF4, and by Debian's h5dump if that knows the version. Some files are then edited by h5py.
 """
 
 import glob
@@ -178,14 +178,14 @@ def link_of(group, name):
 
 # h5dump of Debian.
 
-# What 1.10 says at its end after a file with external links.
+# What 1.10 prints when it ends after a file with external links.
 CLOSING = "infinite loop closing library"
 H5DUMP = documents.AGE.index("v1.10")
 OBJECT = re.compile(r'^ *(GROUP|DATASET|ATTRIBUTE|DATATYPE|SOFTLINK|EXTERNAL_LINK|USERDEFINED_LINK) "(.*)" \{$')
 
 
 def by_h5dump(trial):
-    """All values can be printed; those of numbers are right."""
+    """All values can be printed; the values of numbers must be right."""
     if documents.AGE.index(trial.high) > H5DUMP:
         return None
     lacking = [path for path, data in trial.data.items() if not data.is_plain]

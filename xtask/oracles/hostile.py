@@ -1,6 +1,6 @@
-"""Every verb on files that ask for much: python hostile.py HYPERSLAB FOLDER [NAME...]
+"""Runs every verb on files that ask for excessive resources: python hostile.py HYPERSLAB FOLDER [NAME...]
 
-Each run must end with an answer or an error that says what is wrong, within 5 seconds and 512 MiB. On a machine with
+Each run must end with an answer or an error that states what is wrong, within 5 seconds and 512 MiB. On a machine with
 other work to do, the seconds on the clock say little: a run fails if it also takes 5 seconds of processor time. A table
 at the end has the time and the peak memory of each file and verb.
 """
@@ -20,7 +20,7 @@ from tally import Tally
 
 SECONDS = 5
 MEBIBYTES = 512
-# What a run may do before it is killed: enough to tell by how much it fails.
+# The limits at which a run is killed: high enough to show by how much it fails.
 PATIENCE = 20
 ADDRESS_SPACE = 6 << 30
 

@@ -1,4 +1,4 @@
-"""Writes small files that ask for much: python hostile_files.py FOLDER [NAME...]
+"""Writes small files that ask for excessive resources: python hostile_files.py FOLDER [NAME...]
 
 Each function writes one file or store that is valid, or nearly so, and asks for work or memory far beyond its size.
 """
@@ -50,7 +50,7 @@ def amplified_texts(path):
 
 
 def amplified_in_chunks(path, count=1 << 14, size=ONE):
-    """As `amplified`, an element a chunk."""
+    """As `amplified`, with one element per chunk."""
     with h5py.File(path, "w") as file:
         one = file.create_dataset("seed", (1,), dtype=h5py.vlen_dtype("u1"))
         one[0] = np.zeros(size, "u1")
@@ -131,7 +131,7 @@ def deflate_bomb(path):
 
 
 def long_texts(path, count=8000, length=100_000):
-    """800 MB of texts, 10 a chunk: large, but nothing is wrong with it."""
+    """800 MB of strings, 10 per chunk: large, but valid."""
     with h5py.File(path, "w") as file:
         texts = file.create_dataset("s", (count,), dtype=h5py.string_dtype(), chunks=(10,))
         for start in range(0, count, 10):
@@ -190,7 +190,7 @@ def shared_inner_chunks(path, count=1 << 16):
 
 
 def many_texts(path):
-    """2^26 empty texts in one compressed chunk."""
+    """2^26 empty strings in one compressed chunk."""
     chunk = gzip.compress(struct.pack("<I", 1 << 26) + bytes(4 << 26))
     codecs = [{"name": "vlen-utf8"}, GZIP]
     array(path, [("0", chunk)], shape=[1 << 26], chunk_grid=grid(1 << 26), data_type="string", fill_value="", codecs=codecs)
@@ -261,7 +261,7 @@ def element_chunks_document(path):
 
 
 def padded_document(path):
-    """Elements of many megabytes, of which the text has two bytes."""
+    """Elements of many megabytes, whose text has two bytes."""
     with open(path, "w") as out:
         out.write('ndarrays:\n  a: {shape: [3], type: {opaque: {size: 80000000}}, value: ["0x01", "0x02", "0x03"]}\n')
 
@@ -275,14 +275,14 @@ def huge_elements_document(path):
 
 
 def alias_document(path, count=20_000, length=500_000):
-    """Aliases of one long text."""
+    """Aliases of one long string."""
     with open(path, "w") as out:
         out.write("attributes:\n  text: &a " + "x" * length + "\nndarrays:\n")
         out.write("  s: {shape: [%d], type: string, value: [%s]}\n" % (count, ", ".join(["*a"] * count)))
 
 
 def null_document(path, count=20_000, length=500_000):
-    """Elements that all are the fill value, one long text."""
+    """Elements that are all the fill value, one long string."""
     with open(path, "w") as out:
         out.write("ndarrays:\n  s:\n    shape: [%d]\n    type: {compound: [a: string]}\n" % count)
         out.write('    storage: {fillvalue: ["%s"]}\n' % ("x" * length))
@@ -359,12 +359,12 @@ FILES = {
     "long_texts.h5": long_texts,
 }
 
-# Large in itself: only its memory is bounded, by `--memory`.
+# Legitimately large: only its memory is limited, by `--memory`.
 HONEST = {"long_texts.h5"}
 
 
 def write(folder, names=None):
-    """Writes the files, and gives their names."""
+    """Writes the files, and returns their names."""
     os.makedirs(folder, exist_ok=True)
     for name in names or FILES:
         path = os.path.join(folder, name)

@@ -7,7 +7,7 @@ from the file (engine netcdf4) and from the converted store (`open_zarr`), with 
 Both must be identical (`xarray.testing.assert_identical`): names, dimensions, attributes, values, masks and times;
 `to_netcdf` of what was opened must work if it works for the source.
 
-A variable may differ only if the store that xarray itself writes of the source differs in the same variable, or if the
+A variable may differ only if the store that xarray itself writes from the source differs in the same variable, or if the
 NetCDF library returns random memory for it. EXCEPTIONS are files that cannot be compared.
 """
 
@@ -82,7 +82,7 @@ def is_random_beyond(source, path, name, wanted, found):
 
 
 def count(counts, dataset, differences):
-    """Counts what of a dataset was found identical."""
+    """Counts the parts of a dataset that were found identical."""
     counts["attributes"] += 0 if ATTRIBUTES in differences else len(dataset.attrs)
     for name, variable in dataset.variables.items():
         if name in differences:
@@ -116,7 +116,7 @@ def describe(variable):
 
 
 def by_xarray(wanted, folder, version, decode):
-    """What xarray makes of a dataset that it writes to Zarr itself; the reason if it cannot."""
+    """A dataset after xarray itself has written it to Zarr; the reason if it cannot."""
     store = os.path.join(folder, "theirs.zarr")
     shutil.rmtree(store, ignore_errors=True)
     try:

@@ -1,6 +1,6 @@
 """HDF5 files made from a seed: any way of storing elements that this project reads.
 
-Each file has its own folder, as some consist of several. Needs hdf5plugin.
+Each file has its own folder, because some consist of several files. Needs hdf5plugin.
 """
 
 import ctypes

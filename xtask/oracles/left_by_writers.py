@@ -1,16 +1,16 @@
-"""NetCDF files as some writers leave them, which the NetCDF library does not write by itself: readers must find the same
-after a conversion.
+"""Converts NetCDF files in states that some writers leave behind but the NetCDF library does not: readers must find the same
+content after a conversion.
 
     left_by_writers.py HYPERSLAB
 
-* Memory that nobody set in datasets of dimensions, as parallel writers leave it: a dimension stays one.
-* Elements that were never written: missing in HDF5, too, which has members and attributes in their order.
+* Uninitialised memory in the datasets of dimensions, as parallel writers leave it: a dimension remains a dimension.
+* Elements that were never written: they are missing in HDF5 too, which keeps the order of members and attributes.
 * `_FillValue` that was changed later: a description of the file creates it again.
 * Characters marked as UTF-8: bytes for xarray, as in the source.
-* A scalar with the name of a dimension: HDF5 in which netCDF4 opens all variables.
+* A scalar with the name of a dimension: the result is HDF5 in which netCDF4 can open all variables.
 * `_FillValue` of another type than its variable, in a classic file of SciPy: the attribute stays.
 * A dimension that a selection leaves empty: named, since readers take it for unlimited.
-* Zeros that were never written, far more than are worth writing: no missing values for xarray in Zarr version 2.
+* Zeros that were never written, too many to be worth writing: they are not missing values for xarray in Zarr version 2.
 """
 
 import os
@@ -59,7 +59,7 @@ def same_for_xarray(source, suffixes=TARGETS, options=()):
         convert(tally, source, target, *version, *options)
         for decode in (True, False):
             wanted, found = opened(source, "netcdf4", decode), opened(target, TARGETS[suffix], decode)
-            # Zarr names what is missing by the attribute, where NetCDF has a fill value that readers know.
+            # In Zarr the attribute marks missing values, where NetCDF has a fill value that readers know.
             if suffix.endswith("zarr") and not decode:
                 for name in found.variables:
                     if "_FillValue" not in wanted[name].attrs:

@@ -17,8 +17,8 @@ def run(command, allowed=(0,)):
 
 
 def run_with_cpu(command, allowed=(0,)):
-    """What `run` returns, with the seconds of all threads behind the time."""
-    # From a small process: the peak of a child begins with that of its parent, which has imported libraries.
+    """As `run`, with the CPU seconds of all threads after the time."""
+    # Started from a small process, because the peak of a child begins with that of its parent, which has imported libraries.
     small = subprocess.run([sys.executable, "-S", __file__, *command], stdout=subprocess.PIPE, check=True)
     *figures, status = json.loads(small.stdout)
     if status not in allowed:
@@ -27,7 +27,7 @@ def run_with_cpu(command, allowed=(0,)):
 
 
 def measured(command):
-    """What `run_with_cpu` returns, with the exit code."""
+    """As `run_with_cpu`, with the exit code."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     last = b""

@@ -1,10 +1,10 @@
-"""Missing values that xarray writes to Zarr of both versions, in every format that the stores are converted to.
+"""Converts missing values that xarray writes to both versions of Zarr to every format.
 
     missing.py HYPERSLAB
 
-xarray has `_FillValue` in a form of its own in version 3, and in version 2 as the fill value of the array. In every
-conversion it must find the same values and the same missing ones as in the source, and verification must hold. Also
-the way back: NaN of any bits as `_FillValue` of NetCDF must return from both versions.
+xarray stores `_FillValue` in a form of its own in version 3, and as the fill value of the array in version 2. In every
+conversion it must find the same values and the same missing ones as in the source, and verification must succeed. The
+opposite direction is tried too: NaN with any bits as `_FillValue` of NetCDF must return from both versions.
 """
 
 import os
@@ -35,7 +35,7 @@ tally = Tally()
 
 
 def written(source, target):
-    """Converts to the format that the end of the name says."""
+    """Converts to the format given by the end of the name."""
     version = ("--format", "zarr" + target[-6]) if target.endswith(".zarr") else ()
     convert(tally, source, target, *version)
 
@@ -48,7 +48,7 @@ def opened(path, engine):
 
 
 def dataset():
-    """Values of every kind that CF packs or masks, each with missing ones."""
+    """Values of every kind that CF packs or masks, each including missing ones."""
     some = np.array([1.0, np.nan, 3.0])
     data = xarray.Dataset(
         {
@@ -87,7 +87,7 @@ def from_xarray(version):
         for name in wanted.variables:
             same = found[name].astype(wanted[name].dtype).equals(wanted[name])
             tally.check(same, f"{target}: {name} as in {source}", [wanted[name].values, found[name].values])
-    # TileDB has no reader that decodes: we decode both.
+    # TileDB has no reader that decodes, so this script decodes both.
     written(source, f"from{version}.tdb")
     for name in wanted.data_vars:
         shown = []
@@ -99,7 +99,7 @@ def from_xarray(version):
 
 
 def from_netcdf():
-    """`_FillValue` that is NaN with other bits than the usual."""
+    """`_FillValue` that is NaN with unusual bits."""
     fills = {"f4": np.uint32([0xFFC00000, 0x7FC00001]), "f8": np.uint64([0xFFF8 << 48, (0x7FF8 << 48) + 7])}
     with netCDF4.Dataset("nan.nc", "w") as file:
         file.createDimension("x", 2)

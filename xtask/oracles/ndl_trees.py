@@ -3,9 +3,10 @@
     cargo run -p hyperslab-ndl --example generate -- DIRECTORY COUNT [FIRST-SEED]
     ndl_trees.py DIRECTORY [PROCESSES]
 
-DIRECTORY holds what the first line writes: files of documents parted by NULs, `0000.yaml` in YAML and `0000.json`
-the same in JSON. Of each document the two YAML parsers must read the same tree, and JSON that tree but for what it
-writes out: groups by path, attributes and filters in long form, floats that are not finite, bytes that are not text.
+DIRECTORY contains the output of the first line: files of documents separated by NULs, `0000.yaml` in YAML and `0000.json`
+with the same documents in JSON. For each document the two YAML parsers must read the same tree, and JSON must give that
+tree except for what JSON writes out: groups by path, attributes and filters in long form, floats that are not finite,
+bytes that are not text.
 """
 
 import glob
@@ -25,7 +26,7 @@ SECTIONS = ("attributes", "datatypes", "dimcoords", "ndarrays", "cells", "links"
 
 
 def judge(path):
-    """The number of documents of a file, and the errors by document."""
+    """The number of documents in a file, and the errors by document."""
     with open(path, encoding="utf-8", newline="") as file:
         texts = file.read().split("\0")[:-1]
     with open(path.removesuffix(".yaml") + ".json", encoding="utf-8", newline="") as file:

@@ -2,7 +2,7 @@
 
     netcdf.py HYPERSLAB DIRECTORY
 
-The files of the directory and those that dimensions.py makes. Compared are groups, dimensions and their scope, variables, their types, attributes, values and storage.
+The files of the directory and those that dimensions.py makes. Groups, dimensions and their scope, variables, their types, attributes, values and storage are compared.
 """
 
 import json

@@ -74,7 +74,7 @@ def packed(file):
 
 
 def satellite(file):
-    """A satellite: unsigned numbers in signed ones, flags, ranges, float scales, a scalar time."""
+    """A satellite: unsigned numbers stored as signed ones, flags, ranges, float scales, a scalar time."""
     for name, size in (("y", 4), ("x", 3), ("number_of_time_bounds", 2)):
         file.createDimension(name, size)
     variable(file, "y", "i2", ("y",), [0, 1, 2, 3], scale_factor=-0.000056, add_offset=0.126532, units="rad", axis="Y")
@@ -93,13 +93,13 @@ def satellite(file):
 
 
 def single_scale(file):
-    """Packed numbers whose scale is of single precision."""
+    """Packed numbers with a single-precision scale."""
     file.createDimension("x", 3)
     variable(file, "p", "i2", ("x",), [1, 2, -9], fill=np.int16(-9), scale_factor=np.float32(0.01))
 
 
 def profiles(file):
-    """Floats: texts as characters of several lengths, fill characters, a dimension of one."""
+    """Floats: strings as characters of several lengths, fill characters, a dimension of length one."""
     for name, size in (("N_PROF", 2), ("N_LEVELS", 3), ("STRING8", 8), ("DATE_TIME", 14), ("N_PARAM", 1)):
         file.createDimension(name, size)
     file.createVariable("PLATFORM_NUMBER", "S1", ("N_PROF", "STRING8"), fill_value=b" ")[:] = netCDF4.stringtochar(
@@ -136,7 +136,7 @@ def names_as_coordinates(file):
 
 
 def crossed(file):
-    """Variables named as dimensions that are not their coordinates."""
+    """Variables with the names of dimensions that are not their coordinates."""
     for name, size in (("lat", 2), ("lon", 3), ("station", 2), ("strlen", 4)):
         file.createDimension(name, size)
     variable(file, "lat", "f8", ("lat", "lon"), np.arange(6.0).reshape(2, 3))
@@ -170,7 +170,7 @@ def enumeration(file):
 
 
 def numbers(file):
-    """Every type of numbers, with default and own fill values, unwritten elements, and both byte orders."""
+    """Every numeric type, with default and explicit fill values, unwritten elements, and both byte orders."""
     file.createDimension("x", 4)
     for kind in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"):
         variable(file, f"whole_{kind}", kind, ("x",), np.arange(4), endian="big")
@@ -182,7 +182,7 @@ def numbers(file):
 
 
 def unusual_numbers(file):
-    """Attributes and elements that JSON has no words for."""
+    """Attributes and elements that JSON cannot represent directly."""
     file.createDimension("x", 3)
     extremes = np.array([np.nan, np.inf, -np.inf])
     variable(file, "f", "f8", ("x",), extremes, fill=np.nan, valid_range=np.array([-np.inf, np.inf]), missing_value=np.nan,
@@ -191,7 +191,7 @@ def unusual_numbers(file):
 
 
 def never_written(file):
-    """Variables that nobody wrote, and dimensions of no length."""
+    """Variables that were never written, and dimensions of length zero."""
     for name, size in (("time", None), ("x", 3)):
         file.createDimension(name, size)
     for name, dimensions in (("time", ("time",)), ("a", ("time", "x")), ("b", ("x",)), ("c", ())):
@@ -234,7 +234,7 @@ def attributes(of, **values):
 
 
 def by_xarray(folder):
-    """Files as xarray writes them: times, durations, booleans, texts, complex coordinates."""
+    """Files as xarray writes them: times, durations, booleans, strings, complex coordinates."""
     times = xarray.date_range("2001-02-03", periods=3, freq="12h")
     dataset = xarray.Dataset(
         {

@@ -1,4 +1,4 @@
-"""NetCDF-4 files from seeds: groups, dimensions, types, variables and attributes by chance, as netCDF-C writes them."""
+"""NetCDF-4 files from seeds: random groups, dimensions, types, variables and attributes, as netCDF-C writes them."""
 
 import netCDF4
 import numpy as np
@@ -7,7 +7,7 @@ KINDS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "S1", str)
 
 
 def seeded(path, seed):
-    """A file of groups, dimensions, types, variables and attributes that follow from a number."""
+    """A file of groups, dimensions, types, variables and attributes determined by a seed."""
     random = np.random.Generator(np.random.PCG64(seed))
     model = ("NETCDF4", "NETCDF4", "NETCDF4_CLASSIC")[seed % 3]
     with netCDF4.Dataset(path, "w", format=model) as file:

@@ -1,21 +1,22 @@
-"""Converts stores to NetCDF-4; programs that open the result must find in it what they find in the source.
+"""Converts stores to NetCDF-4; programs that open the result must find the same content as in the source.
 
     netcdf_written.py HYPERSLAB DIRECTORY [--every N] [--samples] [--seeds N]
     netcdf_written.py HYPERSLAB DIRECTORY --zarr [--every N]
 
 All NetCDF files below the directory, NetCDF-4 and classic, with --samples those of netcdf_samples.py, and with --seeds N files of netcdf_seeded.py,
-are converted to .nc. Of each result:
+are converted to .nc. For each result:
 
-* `check` has no finding; `diff` and the digests find the source again, except for what the report of losses names;
+* `check` has no finding; `diff` and the digests find the content of the source, except for what the report of losses names;
 * xarray finds every group identical to that of the source (`xarray.testing.assert_identical`, engines netcdf4 and
   h5netcdf), decoded and not;
 * netCDF4 finds the same dimensions, unlimited or not, in the same order, and the same types, fill values and filters;
 * h5py finds the same dimension scales as in what netCDF-C wrote;
 * `ncdump -h` prints the same, and `nccopy` copies it;
-* `ncgen` makes of the text of `ncdump` what it makes of that of the source, and if that is the source again, so is this;
-* a file created from the description of the source is described as the source is;
-* netCDF4 goes on with it as with the source: a dimension, a variable, attributes and records are added to both, and
-  xarray finds the same in both.
+* `ncgen` generates from the text of `ncdump` what it generates for the source, and reproduces the result if it reproduces
+  the source;
+* a file created from the description of the source has the same description as the source;
+* netCDF4 can continue it like the source: a dimension, a variable, attributes and records are added to both, and
+  xarray finds the same content in both.
 
 With --zarr, all groups of Zarr stores that xarray opens are converted, and xarray must find in the file what it finds in
 the store, apart from what the report names.
@@ -64,7 +65,7 @@ UNLIKE = {
 
 
 def is_netcdf(path):
-    """Whether netCDF4 opens a file, which must not be HDF5 that only it can make sense of."""
+    """Whether netCDF4 opens a file, except HDF5 files that only netCDF4 can interpret."""
     with open(path, "rb") as file:
         first = file.read(8)
     if not (first.startswith(CLASSIC) or first == HDF5):
@@ -81,7 +82,7 @@ def is_netcdf(path):
 
 
 def of_netcdf4(path):
-    """What netCDF4 finds, apart from values, which xarray compares."""
+    """Everything that netCDF4 finds apart from values, which xarray compares."""
     found = {}
 
     def visit(group, path):
@@ -92,7 +93,7 @@ def of_netcdf4(path):
             kind = variable.datatype
             kind = getattr(kind, "name", None) or getattr(kind, "dtype", kind)
             filters = variable.filters()
-            # A byte has no order.
+            # A single byte has no byte order.
             order = "" if getattr(variable.dtype, "itemsize", 0) == 1 else variable.endian()
             found[f"{path}/{name}"] = (str(kind), variable.dimensions, filters, order)
         for name, member in group.groups.items():
@@ -152,7 +153,7 @@ def compare_xarray(tally, name, source, written, lost):
         for decode in (False, True):
             what = f"{name} by xarray with {engine}, {'decoded' if decode else 'not decoded'}"
             for group in paths(source):
-                # An engine that does not read the source has nothing to say.
+                # An engine that cannot read the source cannot judge the result.
                 try:
                     one = open_group(source, group, engine, decode)
                     one.load()
@@ -233,7 +234,7 @@ def compare_continued(tally, name, source, written, folder):
         go_on(theirs)
         groups_of = paths(theirs)
     except Exception:
-        # The library cannot go on with its own file, or cannot open what it has made of it.
+        # The library cannot continue its own file, or cannot open the continued file.
         return False
     try:
         go_on(written)
@@ -253,7 +254,7 @@ def compare_continued(tally, name, source, written, folder):
     return True
 
 
-# Texts of larger files take long.
+# The text of larger files takes long.
 MAX_TEXT = 4 << 20
 
 
@@ -270,7 +271,7 @@ def compare_ncgen(tally, name, source, written, folder):
             return
         generated = run("ncgen", "-k", kind, "-o", back, text)
         made.append(back if generated.returncode == 0 else None)
-    # What ncgen does not understand says nothing about either file.
+    # Text that ncgen does not understand says nothing about either file.
     if made[0] is None and made[1] is None:
         return
     if None in made:
@@ -288,7 +289,7 @@ def compare_text(tally, name, source, folder):
     created, text = os.path.join(folder, "created.nc"), os.path.join(folder, "source.yaml")
     if os.path.exists(created):
         os.remove(created)
-    # In NetCDF-4, what has an unlimited dimension has chunks.
+    # In NetCDF-4, variables with an unlimited dimension are chunked.
     words = [HYPERSLAB, "describe", "--values", *([] if h5py.is_hdf5(source) else ["--storage=none"])]
     described = run(*words, source)
     if described.returncode or len(described.stdout) > MAX_TEXT:
@@ -308,12 +309,12 @@ def without_comments(text):
     return [line for line in text.splitlines() if not line.startswith("#") and line.strip() != "pad: nullpad"]
 
 
-# A text does not tell the order of dimensions that are named as variables, and of others.
+# The text does not show the order of dimensions that have the names of variables relative to others.
 UNORDERED = {"crossed_netcdf4.nc"}
 
 
 def test(tally, source, name, folder):
-    """The checks of one file. Returns whether netCDF4 has gone on with it."""
+    """The checks of one file. Returns whether netCDF4 has continued it."""
     written = os.path.join(folder, "written.nc")
     lost, error = convert(source, written)
     if lost is None:
@@ -342,14 +343,14 @@ def test(tally, source, name, folder):
             tally.check(False, f"{name}: {what}", [repr(error)[:300]])
             continue
         if is_classic:
-            # Storage is another one.
+            # The storage differs.
             one, other = [{k: v[:2] if isinstance(v, tuple) else v for k, v in of.items()} for of in (one, other)]
         if view is scales:
             one, other = attached(one, other), other
         wrong = [f"{key}: {one.get(key)}\n       became {other.get(key)}" for key in {**one, **other} if one.get(key) != other.get(key)]
         tally.check(not wrong or bool(lost), f"{name}: {what}", wrong[:5])
     heads = [run("ncdump", "-h", path) for path in (source, written)]
-    # ncdump breaks the lines of texts of classic files only.
+    # ncdump breaks the lines of strings only in classic files.
     if heads[0].returncode == 0 and not is_classic:
         heads = [head.stdout.split("\n", 1)[-1] for head in heads]
         wrong = [f"- {a}\n       + {b}" for a, b in zip(*[head.splitlines() for head in heads]) if a != b][:4]
@@ -448,7 +449,7 @@ def test_zarr(tally, store, name, folder):
                     opened.append((group, decode, found.load()))
             except Exception:
                 continue
-    # A group without arrays says nothing.
+    # A group without arrays has nothing to compare.
     if not any(dataset.variables for _, _, dataset in opened):
         return
     lost, error = convert(store, written)

@@ -1,9 +1,9 @@
-"""Nullable attributes of dense TileDB arrays, in xarray, zarr-python and netCDF4 once they are converted.
+"""Converts nullable attributes of dense TileDB arrays, and reads them with xarray, zarr-python and netCDF4.
 
     nullable.py HYPERSLAB
 
-Where a value is null for TileDB-Py, xarray must find a missing one, unless no number is left to stand for it; and the array
-that says which values are valid must say so. Back in TileDB, TileDB-Py must find what it wrote.
+Where a value is null for TileDB-Py, xarray must find a missing value, unless no number is left to stand for it, and the array
+of valid values must mark it as invalid. After conversion back to TileDB, TileDB-Py must find what it wrote.
 """
 
 import os
@@ -28,7 +28,7 @@ SHAPE = (7, 5)
 
 
 def written(path, tile):
-    """A dense array with an attribute of each type of numbers, and the masked arrays that were written."""
+    """A dense array with an attribute of each numeric type, and the masked arrays that were written."""
     rng = np.random.default_rng(tile)
     domain = tiledb.Domain(
         tiledb.Dim("y", domain=(0, SHAPE[0] - 1), tile=tile, dtype="i4"),
@@ -45,12 +45,12 @@ def written(path, tile):
         of = np.dtype(name)
         data = rng.integers(0, 100, SHAPE).astype(of)
         mask = rng.random(SHAPE) < 0.3
-        # A number that usually means a missing one is a value here.
+        # A number that usually marks missing values is a valid value here.
         if of.kind in "iu" and tile == 2:
             data[0, 0], mask[0, 0] = (np.iinfo(of).min if of.kind == "i" else np.iinfo(of).max), False
         values[f"of_{name}"] = np.ma.array(data, mask=mask)
     values["of_bool"] = np.ma.array(rng.random(SHAPE) < 0.5, mask=rng.random(SHAPE) < 0.3)
-    # Counts that float64 does not hold exactly.
+    # Counts that float64 cannot represent exactly.
     times = np.datetime64("2024-01-01", "ns") + rng.integers(0, 10**15, SHAPE) * 2 + 1
     values["of_time"] = np.ma.array(times, mask=rng.random(SHAPE) < 0.3)
     values["without"] = rng.integers(0, 100, SHAPE).astype("i4")
@@ -71,7 +71,7 @@ def by_xarray(reasons, dataset, values):
         reasons.expect((missing == mask).all(), f"{name}: {found.values}, expected {expected}")
         reasons.expect(name != "of_bool" or not found.values[mask].any(), f"{name}: {found.values}")
         valid, kept = found.values[~mask], expected.data[~mask]
-        # xarray has numbers with missing ones as floats.
+        # xarray represents numbers with missing values as floats.
         reasons.expect((valid == kept.astype(valid.dtype)).all(), f"{name}: {valid}, expected {kept}")
         flags = dataset[f"{name}_valid"]
         reasons.expect((flags.values.astype(bool) == ~mask).all(), f"{name}_valid")
@@ -83,13 +83,13 @@ def read(what, by):
     reasons = Reasons()
     try:
         by(reasons)
-    except Exception as error:  # Whatever a reader raises is a failure of the check.
+    except Exception as error:  # Any exception of a reader is a failure of the check.
         reasons.append(repr(error))
     tally.check(not reasons, what, reasons)
 
 
 def stored(get, values):
-    """Whether values that are not null are stored as they are."""
+    """Whether values that are not null are stored unchanged."""
 
     def by(reasons):
         for name, expected in values.items():
@@ -142,7 +142,7 @@ def main():
                     with netCDF4.Dataset(target) as file:
                         file.set_auto_maskandscale(False)
                         read(f"netCDF4: {name}", stored(lambda of: file[of][:], values))
-                # Once more to the same format, through the nullable arrays that hyperslab makes of them.
+                # Converts once more to the same format, through the nullable arrays that hyperslab restores.
                 again = os.path.join(folder, f"again-{name}")
                 convert(tally, target, again, *version)
                 with xarray.open_dataset(again, engine=engine, **options) as dataset:

@@ -1,9 +1,9 @@
-"""Runs the commands and the Python of a page of the documentation, as its readers do.
+"""Runs the commands and the Python code of a documentation page, as its readers would.
 
     page.py HYPERSLAB EXAMPLES PAGE
 
 The blocks run in a copy of the example files, in their order: those marked `console` in a shell, those marked `python` in one
-interpreter. Each must succeed, and each must print what the page shows of it: nothing.
+interpreter. Each must succeed and print what the page shows for it, which is nothing.
 """
 
 import os

@@ -1,13 +1,13 @@
-"""Holds the report of each conversion against what h5py finds in the source and zarr-python in the target.
+"""Compares the report of each conversion with what h5py finds in the source and zarr-python in the target.
 
     reported.py HYPERSLAB DIRECTORY [PART_OF_A_NAME...]
 
-Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two things are checked, neither by our own reader:
+Each HDF5 file below the directory is converted to Zarr 3 as plain HDF5. Two things are checked, neither of them with our own reader:
 
 * What a reader can see: every dataset that h5py reads is an array with the same shape, type, values and attributes for
-  zarr-python. What differs must be in the report, at this object or attribute. Arrays of numbers are the same for tensorstore.
+  zarr-python. Any difference must be in the report, at this object or attribute. Arrays of numbers are the same for tensorstore.
 * What a reader cannot see in the target: links, committed datatypes, enumerations and the like, as h5py finds them in the
-  source. The report must name just these objects, no more and no less (FACTS).
+  source. The report must name exactly these objects, no more and no less (FACTS).
 
 """
 
@@ -38,7 +38,7 @@ warnings.simplefilter("ignore")
 # zarr-python reads all members of a group at once, and logs those that it cannot read.
 logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
-# Empty texts of NetCDF, which are null dataspaces for HDF5.
+# Empty strings of NetCDF, which are null dataspaces in HDF5.
 EMPTY_TEXTS = {"Unidata+netcdf-c/ncdump/ref_nc_test_netcdf4_4_0.nc:/b@c"}
 
 # Words of the report.
@@ -178,16 +178,16 @@ def has_other_scales(item):
 
 def has_user_block(item):
     is_root = isinstance(item, h5g.GroupID) and h5py.h5i.get_name(item) == b"/"
-    # A larger one is lost, which another row says.
+    # A larger one is lost, which another row reports.
     return is_root and 0 < h5py.h5i.get_file_id(item).get_create_plist().get_userblock() <= 1 << 16
 
 
-# What the report says of objects, and how h5py knows it.
+# The statements of the report about objects, and how h5py determines them.
 FACTS = {
     "enumeration": lambda item: of_class(h5t.ENUM)(item) and not is_boolean(type_of(item)),
     "enumeration of FALSE and TRUE": lambda item: is_boolean(type_of(item)),
     "array type": lambda item: of_class(h5t.ARRAY)(item) and not is_nested(item),
-    # Sequences of bytes are a type of Zarr.
+    # Zarr has a type for sequences of bytes.
     "variable-length sequences": lambda item: of_class(h5t.VLEN)(item) and not is_nested(item) and type_of(item).get_super() != h5t.STD_U8LE,
     "elements with variable-length parts": is_nested,
     "references": of_class(h5t.REFERENCE),
@@ -203,7 +203,7 @@ FACTS = {
 
 
 def row_of(what):
-    """What a row says, without the name of the committed datatype."""
+    """The statement of a row, without the name of the committed datatype."""
     return COMMITTED if what.startswith(f"{COMMITTED} /") else what
 
 
@@ -218,11 +218,11 @@ class Report:
         self.is_whole = all(row["count"] == len(row["places"]) for row in self.rows)
 
     def saying(self, is_so):
-        """The paths of which the report says this."""
+        """The paths for which the report contains this statement."""
         return [place for row in self.rows if is_so(row["what"]) for place in row["places"]]
 
     def of_objects(self, found):
-        """What the report says of each object, and of each attribute with its object."""
+        """The statements of the report about each object, and about each attribute with its object."""
         said = collections.defaultdict(list)
         for row in self.rows:
             for place in row["places"]:
@@ -232,7 +232,7 @@ class Report:
 
 
 def facts(tally, name, found, report):
-    """The objects of which the report says something must be those of which h5py finds it."""
+    """The objects about which the report states something must be those for which h5py finds it."""
     def is_read(place):
         path = f"{found.first.get(place[0], '').rstrip('/')}/{place[1]}" if place in links else place
         return not isinstance(path, str) or path not in found.unread and os.path.dirname(path) not in found.unread
@@ -253,7 +253,7 @@ def facts(tally, name, found, report):
             try:
                 wanted |= {place} if is_so(item) else set()
             except Exception:
-                # Damaged: nobody knows.
+                # Damaged, so it cannot be determined.
                 left_out.add(place)
         wanted -= left_out
         said = {found.place(path) for path in report.saying(lambda of: row_of(of) == what) if "@" not in path}

@@ -1,17 +1,17 @@
-"""Tests the JSON Schema of NDL with documents: good ones must be valid, bad ones must not.
+"""Tests the JSON Schema of NDL with documents: good ones must be valid, bad ones invalid.
 
     schema.py SCHEMA GOOD… BAD
 
-GOOD is a file, or a directory whose files are taken; those that end in .yaml, .yml, .json and .md are read. Of a
-page in Markdown the blocks that are fenced as `yaml` or `json` and nothing else are documents. BAD is a file of documents that
-`---` parts, each below a comment that says what is wrong with it; so may be the good ones.
+GOOD is a file, or a directory whose files ending in .yaml, .yml, .json and .md are read. In a Markdown page, the blocks
+fenced as exactly `yaml` or `json` are documents. BAD is a file of documents separated by `---`, each below a comment that
+states what is wrong with it; good documents may be written in the same way.
 
 From the root of the project:
 
     schema.py crates/ndl/schema/ndl.schema.json crates/ndl/schema/good crates/ndl/tests/golden \
         crates/cli/tests/golden docs/ndl.md crates/ndl/schema/bad.yaml
 
-The schema itself must be one, its definitions without a reference to what is not there, and its examples valid.
+The schema itself must be valid, its definitions must not contain references without a target, and its examples must be valid.
 """
 
 import itertools
@@ -84,7 +84,7 @@ def files(place):
 
 
 def documents(path):
-    """The name and the text of each document of a file."""
+    """The name and the text of each document in a file."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     if path.endswith(".md"):

@@ -1,8 +1,8 @@
-"""Reads the Parquet and Arrow files that `show` writes of all arrays with pyarrow.
+"""Reads with pyarrow the Parquet and Arrow files that `show` writes for all arrays.
 
     tables.py HYPERSLAB DIRECTORY
 
-Both files must hold the same table, and its cells must be those that `show --as csv` prints.
+Both files must contain the same table, and its cells must be those that `show --as csv` prints.
 """
 
 import csv
@@ -32,7 +32,7 @@ def arrays(hyperslab, store):
 
 
 def text(value):
-    """A cell as in CSV; None if CSV has a text of its own for the type."""
+    """A cell as in CSV; None if CSV represents the type differently."""
     match value:
         case None:
             return ""
@@ -64,7 +64,7 @@ def same(cell, value):
 
 
 def same_short(cell, value, kind):
-    """Whether the text, the shortest that names a float32 or float16, names the value. That of a bfloat16 is shorter."""
+    """Whether the text, the shortest for a float32 or float16, represents the value. That of a bfloat16 is shorter."""
     if value is None or value != value:
         return cell in (("",) if value is None else ("NaN",))
     number = pa.scalar(float(cell), kind).as_py()
@@ -106,7 +106,7 @@ def compare(tally, hyperslab, location, decode, folder):
 
 
 def compare_npy(tally, hyperslab, location, folder):
-    """Texts must be those of JSON in NumPy."""
+    """Strings must be those of JSON in NumPy."""
     file = os.path.join(folder, "array.npy")
     show = [hyperslab, "show", "-q", location]
     if subprocess.run([*show, "-o", file], capture_output=True).returncode:
@@ -120,7 +120,7 @@ def compare_npy(tally, hyperslab, location, folder):
 
 
 def has_nan(one, other):
-    """Whether the tables are equal but for NaN, which pyarrow holds unequal to itself."""
+    """Whether the tables are equal, treating NaN, which pyarrow considers unequal to itself, as equal."""
     return one.schema.equals(other.schema) and repr(one.to_pydict()) == repr(other.to_pydict())
 
 

@@ -30,7 +30,7 @@ class Tally:
 
 
 class Reasons(list):
-    """What is wrong with one thing that is checked."""
+    """The faults of a single checked item."""
 
     def expect(self, success, reason):
         if not success:

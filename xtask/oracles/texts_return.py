@@ -3,8 +3,8 @@
     texts_return.py HYPERSLAB DIRECTORY
 
 Every file and every Zarr store below DIRECTORY that opens is described with all storage and the values of arrays of up to a million
-elements. The text must pass `check`, have the digests of the file, be described as itself, and be a contract that the file keeps
-(`check --against`); the same in JSON.
+elements. The text must pass `check`, have the digests of the file, be its own description, and be a contract that the file satisfies
+(`check --against`). The same applies to JSON.
 """
 
 import json

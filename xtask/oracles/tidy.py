@@ -2,11 +2,11 @@
 
     tidy.py HYPERSLAB DIRECTORY [MAX]
 
-Of the NetCDF files below the directory, up to MAX variables (default: all) are printed with and without --decode, and read
+From the NetCDF files below the directory, up to MAX variables (default: all) are printed with and without --decode, and read
 as CSV. `xarray.Dataset.to_dataframe` of the same variable must have the same columns and rows: the coordinates along the
 dimensions, then the value. Where hyperslab finds a value missing and xarray does not, netCDF4 must mask it: xarray knows
-neither valid ranges nor the default fill values of NetCDF. Parquet and Arrow files of the same variables must hold the same
-tables (tables.py).
+neither valid ranges nor the default fill values of NetCDF. Parquet and Arrow files of the same variables must contain the
+same tables (tables.py).
 """
 
 import csv
@@ -31,7 +31,7 @@ from tally import Tally
 
 warnings.simplefilter("ignore")
 
-# Numbers that netCDF4 masks without attribute.
+# Numbers that netCDF4 masks without an attribute.
 DEFAULT_FILLS = set(netCDF4.default_fillvals.values())
 LARGEST = 20_000
 DATE = re.compile(r"(-?\d+)-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?$")
@@ -53,7 +53,7 @@ def files(directory):
 
 
 def variables(path):
-    """The variables with a table of their own: those whose elements are numbers or texts."""
+    """The variables with a table of their own: those whose elements are numbers or strings."""
     def of(group, at):
         for name, variable in group.variables.items():
             is_plain = isinstance(variable.datatype, np.dtype) or variable.datatype is str
@@ -93,7 +93,7 @@ def frame(path, group, name, decode):
 
 
 def joined(array):
-    """Characters along the last dimension as texts. xarray joins them only if no other variable has that dimension."""
+    """Characters along the last dimension as strings. xarray joins them only if no other variable has that dimension."""
     if array.dtype != "S1" or not array.dims:
         return array
     texts = netCDF4.chartostring(array.values, encoding="bytes")
@@ -118,7 +118,7 @@ def is_link(path, group, name):
 
 
 def is_short(path, group, name):
-    """Whether a variable has fewer records than its dimension: the NetCDF library gives random memory for the others."""
+    """Whether a variable has fewer records than its dimension: the NetCDF library returns random memory for the others."""
     if not h5py.is_hdf5(path):
         return False
     with h5py.File(path) as file, netCDF4.Dataset(path) as shown:
@@ -138,7 +138,7 @@ def same_date(text, value):
     seconds = abs(float(fraction or 0) - value.microsecond / 1e6)
     if own == wanted:
         return seconds < 2e-3
-    # A moment just before a full second is that second.
+    # A moment just before a full second is rounded to that second.
     return value.microsecond > 999_000 and fraction is None
 
 
@@ -225,7 +225,7 @@ def main():
                 total[kind] = total.get(kind, 0) + number
             chosen += [(path, *line.split("\t")) for line in done.lines if line]
     if len(sys.argv) > 3:
-        # Evenly over all files.
+        # Distributed evenly over all files.
         step = max(1, len(chosen) // int(sys.argv[3]))
         chosen = chosen[::step]
     for path, group, name in chosen:

@@ -1,4 +1,4 @@
-"""Groups that tiledb-py writes, valid by all conventions of TileDB-CF, and changed so that each breaks one rule.
+"""Writes groups with tiledb-py that are valid by all conventions of TileDB-CF, and changes them so that each breaks one rule.
 
     tiledb_cf.py HYPERSLAB
 
@@ -30,7 +30,7 @@ def array(dims, attributes, meta=(), sparse=False):
 
 
 def valid():
-    """The arrays of a group by their names, and its own metadata."""
+    """The arrays of a group by name, and its own metadata."""
     return {
         "lat": array([index("lat.index", 9)], {"lat": "f8"}, {"__tiledb_attr.lat.units": "degrees_north"}),
         "temperature": array([index("lat.index", 9), index("lon", 19)], {"temperature": "f4"}, {"__tiledb_attr.temperature.units": "K"}),
@@ -90,7 +90,7 @@ CASES = [
     case("attr-and-data-dim-agree", ["cf-0.1.0", "indexable-0.1.0"],
          lambda arrays, meta: arrays.update(points=array([{**index("lat", 9), "dtype": "f4", "domain": (0.0, 9.0), "tile": 1.0}], {"salinity": "f4"}, sparse=True))),
 ]
-# What else a change breaks: a dimension that is none of integers from 0 is a data dimension, without label.
+# Further rules that a change breaks: a dimension that does not consist of integers from 0 is a data dimension, without a label.
 BESIDE = {"dim-integer-from-0": {"axis-label"}, "axis-label": {"dim-integer-from-0"},
           "attr-and-data-dim-agree": {"axis-label", "dim-integer-from-0", "collection-dataspace-name-unique"},
           "dim-metadata-prefix": {"metadata-attribute-and-group-only"}}

@@ -1,4 +1,4 @@
-"""What tiledb-py finds in a TileDB array: its cells from the buffers of the core, as values of JSON and as content digests."""
+"""Reads a TileDB array with tiledb-py: its cells from the buffers of the core, as JSON values and as content digests."""
 
 import json
 import struct
@@ -11,10 +11,10 @@ from tiledb.main import PyQuery
 
 from hashed import digest, string
 
-# The arrays are small: threads would only wait for each other.
+# The arrays are small, so threads would only wait for each other.
 tiledb.default_ctx({"sm.compute_concurrency_level": "1", "sm.io_concurrency_level": "1"})
 TEXTS = ("CHAR", "STRING_ASCII", "STRING_UTF8")
-# The units of NumPy by the ends of the names of TileDB's types.
+# NumPy's units, by the endings of the names of TileDB's types.
 UNITS = {"YEAR": "Y", "MONTH": "M", "WEEK": "W", "DAY": "D", "HR": "h", "MIN": "m", "SEC": "s", "MS": "ms", "US": "us",
          "NS": "ns", "PS": "ps", "FS": "fs", "AS": "as"}
 
@@ -22,7 +22,7 @@ NAT = -(1 << 63)
 
 
 class Column:
-    """A dimension or an attribute: the type of its cells, and the name that we give it."""
+    """A dimension or an attribute: the type of its cells, and its name in hyperslab."""
 
     def __init__(self, array, of, is_dimension):
         self.name, self.is_dimension = of.name, is_dimension
@@ -87,11 +87,11 @@ class Column:
         return b"\1" + cell if self.is_nullable else cell
 
     def order(self, cell):
-        """By what coordinates are sorted."""
+        """The key by which coordinates are sorted."""
         return cell if self.is_text else np.frombuffer(cell, self.dtype)[0]
 
     def value(self, cell):
-        """The value that JSON should have."""
+        """The expected JSON value."""
         if cell is None:
             return None
         if self.is_text:
@@ -117,12 +117,12 @@ class Column:
         return values if self.is_var or self.count > 1 else values[0]
 
     def real(self, value):
-        """A number such that all that are told apart differ: zeros by sign, and NaN."""
+        """A number that differs for all distinguishable values, such as signed zeros and NaN."""
         value = self.dtype.type(value)
         return "NaN" if np.isnan(value) else value.tobytes().hex()
 
     def found(self, value):
-        """A value of JSON as `value` gives it."""
+        """A JSON value in the form that `value` returns."""
         if self.dtype.kind == "f" and value is not None and self.labels is None:
             return [self.real(each) for each in value] if isinstance(value, list) else self.real(value)
         return value
@@ -154,7 +154,7 @@ def read(array, of, ranges=None):
 
 
 def rows(array, ranges=None):
-    """The cells of a sparse array as rows of values, sorted as we sort them."""
+    """The cells of a sparse array as rows of values, sorted as hyperslab sorts them."""
     of = columns(array)
     return [[column.value(cell) for column, cell in zip(of, row)] for row in ordered(of, read(array, of, ranges))]
 
@@ -168,7 +168,7 @@ def ordered(of, cells):
 
 
 def shown(array, text):
-    """The rows of `hyperslab show --json`, as `rows` gives them."""
+    """The rows of `hyperslab show --json`, in the form that `rows` returns."""
     of = columns(array)
     return [[column.found(row[column.shown]) for column in of] for row in json.loads(text)]
 
@@ -188,7 +188,7 @@ def integer(coordinate):
 
 
 def digests(array):
-    """Type, shape and digest of each object, as `hyperslab digest` should tell them."""
+    """Type, shape and digest of each object, as `hyperslab digest` should report them."""
     of, lines = columns(array), {"/": ("group",)}
     cells = read(array, of)
     if array.schema.sparse:
@@ -220,7 +220,7 @@ def metadata(array):
 
 
 def found_digests(hyperslab, location, options=()):
-    """The same of `hyperslab digest`."""
+    """The same from `hyperslab digest`."""
     done = subprocess.run([hyperslab, "digest", "--json", *options, location], capture_output=True, text=True)
     lines = {}
     for line in map(json.loads, done.stdout.splitlines()):

@@ -1,11 +1,11 @@
-"""NetCDF files of other people as TileDB and back: what is written satisfies the convention that was asked for, and has the
-digest of the source.
+"""Converts third-party NetCDF files to TileDB and back: the result must satisfy the requested convention, and have the digest
+of the source.
 
     tiledb_dataspaces.py HYPERSLAB DIRECTORY [STEP]
 
-Every STEPth NetCDF file below DIRECTORY is converted in each way that WAYS lists. `check --conventions` must find nothing in the
-store, tiledb-py must open every array, the digests of the store and of the NetCDF-4 file that it becomes must be that of the
-source, and so must be the CDL of that file. A conversion that loses something must have named it and written nothing.
+Every STEPth NetCDF file below DIRECTORY is converted in each of the ways listed in WAYS. `check --conventions` must find nothing
+in the store, and tiledb-py must open every array. The digests of the store and of the NetCDF-4 file made from it must be that of
+the source, and so must the CDL of that file. A conversion that loses something must have named it and written nothing.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ import tiledb
 import corpus
 from tally import Reasons, Tally
 
-# What is asked for, and the conventions that then hold.
+# The requested options, and the conventions that then hold.
 WAYS = {
     "": "simple-0.3.0,cf-0.3.0",
     "--dataspace=cf-0.3.0": "cf-0.3.0",
@@ -49,7 +49,7 @@ def opened(store, reasons):
 
 
 def same(hyperslab, path, digest, reasons, with_types=False):
-    """Whether a store has a digest, but for types that it may have besides."""
+    """Whether a store has a digest, ignoring additional types that it may have."""
     _, found, message = run(hyperslab, "digest", "-q", path)
     found, expected = ({" ".join(line.split()) for line in lines.splitlines()} for lines in (found, digest))
     others = found - expected
@@ -63,8 +63,8 @@ def is_netcdf4(hyperslab, path):
 
 
 def cdl(hyperslab, path):
-    """The declarations as ncdump prints them, but for their order: names, dimensions, attributes, and the types of both.
-    Texts are broken into lines only where a file has the mark of the classic model, which TileDB does not keep."""
+    """The declarations as ncdump prints them, regardless of their order: names, dimensions, attributes, and the types of both.
+    Strings are broken into lines only if a file has the mark of the classic model, which TileDB does not keep."""
     text = run(hyperslab, "describe", "-q", "--as", "cdl", path)[1].replace('\\n",\n\t\t\t"', "\\n")
     return sorted(text.splitlines()[1:])
 
@@ -87,7 +87,7 @@ def written(hyperslab, path, way, folder, digest):
     if status:
         reasons.expect("--allow-loss" in message, f"back: {message.strip()[:300]}")
         return True, reasons
-    # Names of the types of attributes are replaced, as in the way by Zarr.
+    # The names of attribute types are replaced, as in the conversion via Zarr.
     with_types = "datatype without a name" in report
     same(hyperslab, back, digest, reasons, with_types)
     if not with_types and is_netcdf4(hyperslab, path):
@@ -99,7 +99,7 @@ def written(hyperslab, path, way, folder, digest):
 def one(job):
     hyperslab, path = job
     status, digest, _ = run(hyperslab, "digest", "-q", path)
-    # What has objects that cannot be read is judged by other scripts.
+    # Files with unreadable objects are tested by other scripts.
     if status != 0 or not digest:
         return path, []
     found = []

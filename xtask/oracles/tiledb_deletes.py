@@ -1,10 +1,10 @@
-"""Deletes by conditions in sparse TileDB arrays, written by tiledb-py.
+"""Tests deletes by conditions in sparse TileDB arrays, written by tiledb-py.
 
     tiledb_deletes.py HYPERSLAB
 
-An array with nulls, NaN, texts and an enumeration is copied for each condition, and the cells that the condition is true of are
-deleted. `show` must find the cells that tiledb-py finds, later fragments included. After a delete of nulls the core cannot read
-its own array; there the cells are known from how they were written.
+An array with nulls, NaN, strings and an enumeration is copied for each condition, and the cells for which the condition is true
+are deleted. `show` must find the cells that tiledb-py finds, including later fragments. After a delete of nulls the core cannot
+read its own array; there the cells are known from how they were written.
 """
 
 import os
@@ -25,7 +25,7 @@ CONDITIONS = (
     "t != 'bergen'", "t > 'c'", "e == 'green'", "e != 'green'", "i in [1, 2, 3, 40]", "t in ['oslo', '', 'ålesund']",
     "e in ['red', 'blue']", "x > 10 and x <= 30", "x == 5 or (n > 5 and t == 'oslo')", "name == 'b'", "not (i == 3)",
 )
-# What tiledb-py writes, though the core can then read the array no more: deletes of nulls. What is left of `n`.
+# Deletes of nulls, which tiledb-py writes although the core can then no longer read the array, and what remains of `n`.
 UNREADABLE = {"n == None": lambda n: n is not None, "n != None": lambda n: n is None}
 # Conditions on attributes that the first of two fragments does not have: none of them holds for its cells.
 EVOLVED = ("b == 2", "b != 2", "b < 100", "b >= 100", "x > 1 and b == 2", "x > 1 or b != 2", "m == 2", "m != 2")
@@ -71,7 +71,7 @@ def make_evolved(path):
     tiledb.Array.create(path, tiledb.ArraySchema(tiledb.Domain(x), [tiledb.Attr("i", dtype="i4")], sparse=True))
     with tiledb.open(path, "w") as array:
         array[[1, 2, 3]] = np.array([1, 2, 3], "i4")
-    # What is written in the same millisecond has no order.
+    # Writes within the same millisecond have no order.
     time.sleep(0.003)
     evolution = tiledb.ArraySchemaEvolution(tiledb.Ctx())
     evolution.add_attribute(tiledb.Attr("b", dtype="u1"))

@@ -1,9 +1,10 @@
-"""Histories of TileDB arrays from seeds, of which tiledb-py makes some steps and `hyperslab edit` the others.
+"""Tests histories of TileDB arrays from seeds, in which tiledb-py performs some steps and `hyperslab edit` the others.
 
     tiledb_histories.py HYPERSLAB COUNT [FIRST]
 
-The arrays are those of `tiledb_seeded.py`. Whoever wrote, deleted, evolved, consolidated or vacuumed: at every time both must find the
-same. What `edit` consolidates and vacuums must leave the newest cells as tiledb-py found them before; what it writes must be what was given.
+The arrays are those of `tiledb_seeded.py`. Whichever of them wrote, deleted, evolved, consolidated or vacuumed, both must
+find the same content at every time. Consolidation and vacuum by `edit` must leave the newest cells as tiledb-py found them
+before; what `edit` writes must be what it was given.
 """
 
 import json
@@ -27,17 +28,17 @@ CONDITIONS = ("<", "==", "!=", ">=")
 
 
 def now():
-    """The time of the clock, which no step before this one has."""
+    """The time of the clock, which no earlier step has."""
     time.sleep(0.004)
     return time.time_ns() // 1_000_000
 
 
 class Wrong(Exception):
-    """What `edit` does, or what tiledb-py reads of it, is not as it should be."""
+    """The result of `edit`, or what tiledb-py reads of it, is wrong."""
 
 
 class History(Trial):
-    """An array whose history follows from a number."""
+    """An array whose history is determined by a seed."""
 
     def __init__(self, hyperslab, path, seed):
         self.hyperslab, self.times, self.ours = hyperslab, [], 0
@@ -59,7 +60,7 @@ class History(Trial):
             return content.rows(array)
 
     def numbers(self):
-        """The names of attributes of numbers that are never null."""
+        """The names of numeric attributes that are never null."""
         with tiledb.open(self.path) as array:
             of = [array.schema.attr(at) for at in range(array.schema.nattr)]
         return [each.name for each in of if each.dtype.kind in "iuf" and not (each.isvar or each.enum_label or each.isnullable)]
@@ -181,7 +182,7 @@ class History(Trial):
 
 
 def write_all(hyperslab, folder, first, end):
-    """Makes histories, and tells beside each what tiledb-py reads at its times."""
+    """Makes histories, and writes next to each what tiledb-py reads at its times."""
     for seed in range(first, end):
         path = os.path.join(folder, str(seed))
         told = {"seed": seed, "times": [], "ours": 0}

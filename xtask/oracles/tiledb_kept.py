@@ -1,4 +1,4 @@
-"""What must be kept, or said, when TileDB arrays of tiledb-py are converted, joined and edited; tiledb-py reads the results.
+"""Tests what must be kept or reported when TileDB arrays of tiledb-py are converted, joined and edited; tiledb-py reads the results.
 
     tiledb_kept.py HYPERSLAB
 """
@@ -25,7 +25,7 @@ def case(function):
 
 
 class Command:
-    """The command, in a folder of its own."""
+    """The command, run in a separate folder."""
 
     def __init__(self, hyperslab, reasons):
         self.hyperslab, self.reasons = hyperslab, reasons
@@ -40,7 +40,7 @@ class Command:
         self.reasons.expect(success, reason)
 
     def equal(self, what, found, expected):
-        """NumPy's values and types count, and so does whether something is an array."""
+        """Compares NumPy's values and types, and whether something is an array."""
         self.reasons.equal(what, described(found), described(expected))
 
 
@@ -106,7 +106,7 @@ def coordinates_of_joined_arrays(run):
 
 @case
 def metadata_that_tiledb_reads(run):
-    """Truth values and times are stored as tiledb-py reads them, and come back in their types."""
+    """Booleans and times are stored as tiledb-py reads them, and are restored with their types."""
     expected = {
         "yes": True, "both": [True, False], "one": [7], "table": [[1, 2], [3, 4]], "number": 1.5, "text": "a", "texts": ["a"],
     }
@@ -126,7 +126,7 @@ def metadata_that_tiledb_reads(run):
     run("convert", "b.tdb", "back.zarr")
     run.equal("attributes that returned", dict(zarr.open_group("back.zarr").attrs), expected)
     run.equal("those of the array", dict(zarr.open_group("back.zarr")["a"].attrs), {"no": False, "one": [5]})
-    # What tiledb-py changes is no more what the record has.
+    # A value that tiledb-py has changed no longer equals the record.
     with tiledb.Group("b.tdb", "w") as opened:
         opened.meta["yes"] = 0
         opened.meta["table"] = np.array([[5, 6]])
@@ -144,7 +144,7 @@ def metadata_that_tiledb_reads(run):
 
 @case
 def metadata_of_numpy(run):
-    """Arrays of NumPy stay arrays from TileDB to TileDB."""
+    """NumPy arrays stay arrays from TileDB to TileDB."""
     expected = {
         "table": np.arange(4.0).reshape(2, 2), "one": np.array([7], "u1"), "flags": np.array([True, False]),
         "day": np.array(["2020-01-01"], "M8[D]"), "scalar": np.array(5, "m8[s]"), "none": np.zeros((2, 0)),
@@ -160,7 +160,7 @@ def metadata_of_numpy(run):
 
 @case
 def newest_schema(run):
-    """The newest schema is the one whose name is the last, whatever its time."""
+    """The newest schema is the one whose name sorts last, whatever its time."""
     for created, times in ((None, [20]), (5, [20, 100]), (5, [9, 10]), (100, [20, 3])):
         path = f"s{created}-{times[0]}"
         x = tiledb.Dim("x", domain=(0, 9), tile=5, dtype="i4")
@@ -181,7 +181,7 @@ def newest_schema(run):
             listed = run("ls", "--json", path, *words).splitlines()
             found = [name for name in (os.path.basename(json.loads(line)["path"]) for line in listed) if name not in ("", "x")]
             run.equal(f"{path} at {at}", sorted(found), sorted(known))
-    # Upkeep keeps what the library sees.
+    # Maintenance keeps what the library sees.
     path = "sNone-20"
     for at in (30, 40):
         with tiledb.open(path, "w", timestamp=at) as array:
@@ -195,7 +195,7 @@ def newest_schema(run):
 
 @case
 def encryption_and_history(run):
-    """What is encrypted is not written for everyone to read, and earlier writes are not dropped, without a word."""
+    """Encrypted data is not silently written for everyone to read, and earlier writes are not silently dropped."""
     key = b"0123456789abcdeF0123456789abcdeF"
     with open("key", "wb") as file:
         file.write(key)
@@ -225,7 +225,7 @@ def encryption_and_history(run):
 
 @case
 def enumerations_of_numbers(run):
-    """The report says that other formats get the positions of numbers in an enumeration, and TileDB returns as it was."""
+    """The report states that other formats get the positions of numbers in an enumeration, and TileDB is restored unchanged."""
     x = tiledb.Dim("x", domain=(0, 2), tile=3, dtype="i4")
     numbers, halves = tiledb.Enumeration("numbers", False, [10, 20, 30]), tiledb.Enumeration("halves", True, [0.5, 2.5])
     attributes = [tiledb.Attr("n", dtype="i2", enum_label="numbers"), tiledb.Attr("h", dtype="u1", enum_label="halves")]
@@ -258,7 +258,7 @@ def sums_of_floats(run):
 
 @case
 def tiles_beyond_the_domain(run):
-    """What fills a tile need not pass its filters, and a dense array may be written from within a tile on."""
+    """Padding of a tile need not pass its filters, and writing of a dense array may begin within a tile."""
     scale = tiledb.FilterList([tiledb.FloatScaleFilter(factor=0.001, offset=0.5, bytewidth=4)])
     values = np.array([0.5, 1.25, -2.0, 7.125, 3.0])
     dense("scaled", tiledb.Dim("x", domain=(0, 4), tile=4, dtype="i4"), values, scale)
@@ -282,7 +282,7 @@ def tiles_beyond_the_domain(run):
 
 @case
 def attribute_with_the_name_of_records(run):
-    """An attribute that has the key of our records is kept in them."""
+    """An attribute whose key is that of our records is kept in them."""
     group = zarr.open_group("r.zarr", mode="w")
     group.attrs.update({"hyperslab": "mine", "bool": True})
     run("convert", "r.zarr", "r.tdb")
@@ -293,7 +293,7 @@ def attribute_with_the_name_of_records(run):
 
 @case
 def conversions_that_are_verified(run):
-    """What one format tells in a domain, a label or a name, and another one stores, is the same."""
+    """What one format expresses as a domain, a label or a name, and another one stores, is the same."""
     x = tiledb.Dim("x", domain=(1, 8), tile=4, dtype="i4")
     dense("dense", x, np.arange(8.0))
     dense("next", tiledb.Dim("x", domain=(9, 16), tile=4, dtype="i4"), np.arange(8.0))
@@ -318,7 +318,7 @@ def conversions_that_are_verified(run):
             said = run("convert", name, f"{name}.{suffix}", "--verify")
             run.expect("digests equal" in said, f"{name}.{suffix}: {said}")
     run.equal("cells", run("show", "triples.nc"), run("show", "triples"))
-    # What is read of a moment is written without any.
+    # What is read at a moment is written without a time.
     for moment, values in ((1000, np.arange(8.0)), (2000, np.ones(8))):
         if moment == 1000:
             tiledb.Array.create("moments", tiledb.ArraySchema(tiledb.Domain(x), attributes))
@@ -331,7 +331,7 @@ def conversions_that_are_verified(run):
 
 @case
 def what_is_said_of_arrays(run):
-    """Durations, moments and labels are said as such, and columns of cells have statistics of their cells."""
+    """Durations, moments and labels are shown as such, and columns of cells have statistics of their cells."""
     x = tiledb.Dim("x", domain=(1, 8), tile=4, dtype="i4")
     dense("lasted", x, np.arange(8).astype("m8[s]"))
     for words in (("ls",), ("ls", "--json"), ("stat",)):
@@ -361,7 +361,7 @@ def what_is_said_of_arrays(run):
 
 
 def tried(job):
-    """What is wrong in a case. The library takes paths to be in the folder in which it begins, so each case has a process."""
+    """What is wrong in a case. The library resolves paths from the folder in which it starts, so each case has its own process."""
     position, hyperslab, folder = job
     reasons = Reasons()
     os.mkdir(folder)

@@ -1,10 +1,10 @@
-"""Arrays of all datatypes, orders, filters, nulls, sizes and fill values that we write, as tiledb-py of today and of core 2.25 read them.
+"""Reads arrays of all datatypes, orders, filters, nulls, sizes and fill values that we write with the current tiledb-py and that of core 2.25.
 
     tiledb_matrix.py HYPERSLAB CACHE [STEP]
 
-tiledb-py writes the sources, `convert` the same again, and `edit` goes on with both: the digests of cells, slices, conditions and
-aggregates of all readers must be those of the sources. The wheel of core 2.25 is installed below CACHE. Of the attributes, every STEPth
-is made.
+tiledb-py writes the sources, `convert` writes the same arrays again, and `edit` continues both: the digests of cells, slices,
+conditions and aggregates from all readers must be those of the sources. The wheel of core 2.25 is installed below CACHE. Only
+every STEPth attribute is made.
 """
 
 import itertools
@@ -44,8 +44,8 @@ COUNT = 60
 
 
 def attributes(is_sparse, step):
-    """Attributes for every kind of cells with its filters, with and without nulls and fill values of their own."""
-    # tiledb-py writes no nulls of these.
+    """Attributes for every kind of cells with its filters, with and without nulls and explicit fill values."""
+    # tiledb-py cannot write nulls of these.
     never = {"pair", "var i4", "var f8", *(kind for kind in KINDS if kind[0] in "Mm"), *(() if is_sparse else ("U0", "ascii", "S0", "S7"))}
     made, number = [], 0
     for kind in KINDS:

@@ -1,9 +1,9 @@
-"""What a tiledb-py finds in TileDB arrays: all cells, slices, aggregates, and the cells for which conditions hold.
+"""Prints what a version of tiledb-py finds in TileDB arrays: all cells, slices, aggregates, and the cells for which conditions hold.
 
     tiledb_matrix_read.py PACKAGES DIRECTORY
 
-PACKAGES is the folder of another tiledb-py, or - for that of this Python. A line of JSON for each array and time: the path, the time, and
-what is found for each attribute. Beside an array, PATH.times lists times to read it at.
+PACKAGES is the folder of another tiledb-py, or - for that of this Python. Prints a line of JSON for each array and time: the path,
+the time, and what is found for each attribute. Next to an array, PATH.times lists times at which to read it.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import tiledb
 
 # The arrays are small, and have many attributes.
 FEW = {"sm.compute_concurrency_level": "1", "sm.io_concurrency_level": "1", "py.init_buffer_bytes": "100000"}
-# Of three attributes of numbers, one is compared by a condition.
+# One in three numeric attributes is compared by a condition.
 CONDITIONS = 3
 
 
@@ -30,7 +30,7 @@ def as_bytes(value):
 
 
 def cells(values):
-    """The bytes of each cell; of nulls a mark alone."""
+    """The bytes of each cell; for nulls only a mark."""
     nulls = np.ma.getmaskarray(values).ravel() if isinstance(values, np.ma.MaskedArray) else None
     flat = np.asarray(values.data if nulls is not None else values).ravel()
     if flat.dtype.kind == "O":

@@ -1,14 +1,14 @@
-"""NetCDF variables that TileDB-CF keeps as arrays of TileDB: `--dataspace auto` must show them as netCDF4 shows their source.
+"""Tests NetCDF variables that TileDB-CF stores as TileDB arrays: `--dataspace auto` must show them as netCDF4 shows their source.
 
     tiledb_netcdf.py HYPERSLAB [--peer PYTHON]
 
 NetCDF-4 files are written by netCDF4, and the same content by tiledb-py as tiledb-cf 0.2 to 0.9 lays it out: one array for
-each set of dimensions or one for each variable, with metadata of groups in the group or in an array, with dimensions of plain
-names or with the suffix `.index`. `convert --dataspace auto` makes NetCDF-4 of them again, which netCDF4 compares with the
-source, but for what the layout loses: the types of numbers in attributes.
+each set of dimensions or one for each variable, with metadata of groups in the group or in an array, with plain dimension
+names or with the suffix `.index`. `convert --dataspace auto` converts them back to NetCDF-4, which is compared with the
+source using netCDF4, except for what the layout loses: the types of numbers in attributes.
 
-PYTHON is one that has tiledb-cf and netCDF4. It then writes stores itself, and its xarray engine reads what `convert` makes
-of the NetCDF files.
+PYTHON is a Python that has tiledb-cf and netCDF4. If it is given, it writes stores itself, and its xarray engine reads what
+`convert` makes of the NetCDF files.
 """
 
 import argparse

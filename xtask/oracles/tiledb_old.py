@@ -1,4 +1,4 @@
-"""Writes arrays with the tiledb-py of another time, under the Python of that time.
+"""Writes arrays with an old tiledb-py, under a Python of its time.
 
     tiledb_old.py PACKAGES DIRECTORY
 
@@ -58,7 +58,7 @@ def anonymous(path):
 
 
 def anonymous_dimensions(path):
-    """The dimensions have no names; tiledb-py cannot say that but by its default, and calls them __dim_0 and __dim_1."""
+    """The dimensions have no names; tiledb-py can express this only by its default, and calls them __dim_0 and __dim_1."""
     domain = tiledb.Domain(*(tiledb.Dim(domain=(0, 100), tile=10, dtype="uint64") for _ in range(2)))
     schema = tiledb.ArraySchema(domain=domain, attrs=[tiledb.Attr(dtype="float32")], sparse=True)
     tiledb.SparseArray.create(path, schema)
@@ -71,7 +71,7 @@ def from_numpy(path):
 
 
 def names(path):
-    """Names that cannot be the names of files as they are."""
+    """Names that cannot be file names unchanged."""
     texts = ["a b", "x#y", "p%q", "c:d", "ä", "star*", "q?", 'quote"', "<>|", "dot.", "A", "a!$&'()+,;=@[]~`^{}"]
     schema = tiledb.ArraySchema(domain=tiledb.Domain(dimension("i", 0, 4, 5)),
                                 attrs=[tiledb.Attr(name=name, dtype="int32") for name in texts])
@@ -118,7 +118,7 @@ def vacuumed(path):
 
 
 def texts(path):
-    """Texts as dimension and as attributes, and lists of numbers."""
+    """Strings as dimension and as attributes, and lists of numbers."""
     domain = tiledb.Domain(tiledb.Dim(name="name", domain=(None, None), tile=None, dtype=np.bytes_))
     attributes = [tiledb.Attr(name="t", dtype=np.dtype("U0"), var=True, filters=filters(tiledb.ZstdFilter(3))),
                   tiledb.Attr(name="b", dtype=np.dtype("S0"), var=True), tiledb.Attr(name="v", dtype="int64", var=True)]
@@ -142,7 +142,7 @@ def times(path):
 
 
 def reals(path):
-    """A dimension of floating point numbers."""
+    """A floating-point dimension."""
     schema = tiledb.ArraySchema(domain=tiledb.Domain(dimension("x", -1, 1, 0.25, "float64")),
                                 attrs=[tiledb.Attr(name="a", dtype="int8")], sparse=True)
     tiledb.SparseArray.create(path, schema)
@@ -165,7 +165,7 @@ def nullable(path):
                                 attrs=[tiledb.Attr(name="n", dtype="int32", nullable=True)])
     tiledb.DenseArray.create(path, schema)
     with tiledb.DenseArray(path, "w") as array:
-        # The only way to nulls that all have.
+        # The only way to write nulls that all versions have.
         array._setitem_impl(slice(0, 5), {"n": np.arange(5, dtype="int32")}, {"n": np.uint8([1, 0, 1, 1, 0])})
 
 
@@ -203,7 +203,7 @@ def main():
         try:
             make(path)
             print(make.__name__)
-        except Exception as error:  # Of many kinds: what is not there yet fails in many ways.
+        except Exception as error:  # Exceptions of many kinds, because missing features fail in many ways.
             print(make.__name__, "-", type(error).__name__, str(error)[:150].replace("\n", " "))
         sys.stdout.flush()
 

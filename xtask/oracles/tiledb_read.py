@@ -1,9 +1,9 @@
-"""Parts of TileDB arrays, by positions and by coordinates, against tiledb-py.
+"""Compares parts of TileDB arrays, by positions and by coordinates, with tiledb-py.
 
     tiledb_read.py HYPERSLAB DIRECTORY
 
-Of every array below DIRECTORY that tiledb-py opens, random parts follow from a fixed seed. `show` must print the same cells:
-of dense arrays by positions, with steps, and by coordinates; of sparse arrays by ranges of coordinates.
+For every array below DIRECTORY that tiledb-py can open, random parts are chosen from a fixed seed. `show` must print the same
+cells: for dense arrays by positions, with steps, and by coordinates; for sparse arrays by ranges of coordinates.
 """
 
 import json
@@ -23,7 +23,7 @@ from tally import Tally
 SEED = 18
 # Attributes of each dense array of which parts are read, parts of each sparse array, and the cells that a part may have.
 ATTRIBUTES, PARTS, CELLS = 3, 3, 20_000
-# Texts that are the same in a selection.
+# Strings that are the same in a selection.
 PLAIN = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -60,7 +60,7 @@ def dense(tally, hyperslab, path, array, of):
     names = [domain.dim(at).name for at in range(domain.ndim)]
     units = [np.datetime_data(domain.dim(at).dtype)[0] if domain.dim(at).dtype.kind == "M" else None
              for at in range(domain.ndim)]
-    # Of an array beyond 50 million cells the positions are those of the non-empty domain.
+    # For an array of more than 50 million cells the positions are those of the non-empty domain.
     if math.prod(last - first + 1 for first, last in ends) > 50_000_000 and array.schema.current_domain.is_empty:
         ends = [tuple(map(content.integer, within)) for within in array.nonempty_domain()]
     columns = content.columns(array)

@@ -1,9 +1,9 @@
-"""TileDB arrays and groups by way of other formats and back to TileDB: the digests must be those of the source.
+"""Converts TileDB arrays and groups via other formats and back to TileDB: the digests must be those of the source.
 
     tiledb_returned.py HYPERSLAB DIRECTORY [STEP]
 
 Every STEPth store below DIRECTORY is copied as TileDB, converted to Zarr and back, and described and created again. A conversion that
-loses something must have named it and written nothing. At most one store in seven may have a loss on a way.
+loses something must have named it and written nothing. At most one store in seven may have a loss on a conversion path.
 """
 
 import multiprocessing
@@ -25,7 +25,7 @@ def run(hyperslab, *words):
 
 
 def steps(way, path, folder):
-    """The commands of a way, and the store at its end."""
+    """The commands of a conversion path, and the store at its end."""
     final = os.path.join(folder, f"{way}.tdb")
     if way == "TileDB":
         return [("convert", "-q", path, final)], final
@@ -36,7 +36,7 @@ def steps(way, path, folder):
 
 
 def returned(hyperslab, way, path, folder, expected):
-    """Whether the way loses something, and what is wrong."""
+    """Whether the path loses something, and what is wrong."""
     reasons = Reasons()
     commands, final = steps(way, path, folder)
     for command in commands:
@@ -55,7 +55,7 @@ def returned(hyperslab, way, path, folder, expected):
 def one(job):
     hyperslab, path = job
     status, expected, _ = run(hyperslab, "digest", "-q", path)
-    # What has objects that cannot be read is judged by other scripts.
+    # Stores with unreadable objects are tested by other scripts.
     if status != 0 or not expected:
         return path, None
     with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,9 @@
-"""Schemas of TileDB arrays described as NDL, and made again of the description, against the TileDB library.
+"""Recreates schemas of TileDB arrays from their description as NDL, and compares them using the TileDB library.
 
     tiledb_schemas.py HYPERSLAB DIRECTORY
 
-tiledb-py must dump the schema that was made as it dumps the schema of the source, or the command must have named what it
-cannot make before anything was written.
+tiledb-py must dump the recreated schema in the same way as the schema of the source, or the command must have named what it
+cannot create before anything was written.
 """
 
 import difflib
@@ -31,9 +31,9 @@ def arrays(path):
 
 
 def dump(uri):
-    """The schema as the library prints it, but for its version: what is made has the newest.
+    """The schema as the library prints it, without its version, because recreated schemas have the newest.
 
-    Since version 5 it prints the filters of coordinates for dimensions that have none, as it used them before.
+    Since version 5 it prints the coordinate filters for dimensions that have none, because it used these before.
     """
     with tiledb.open(uri) as array:
         schema = array.schema
@@ -48,7 +48,7 @@ def dump(uri):
 
 
 def made_again(hyperslab, path):
-    """The schema of an array that is made of the description of another."""
+    """The schema of an array that is created from the description of another."""
     with tempfile.TemporaryDirectory() as folder:
         text, to = os.path.join(folder, "described.yaml"), os.path.join(folder, "made.tdb")
         status, _, message = run(hyperslab, "describe", "-q", "--values", path, "-o", text)

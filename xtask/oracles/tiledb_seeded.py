@@ -1,9 +1,9 @@
-"""TileDB arrays from seeds, written by tiledb-py in many steps, against what tiledb-py reads in them.
+"""Reads TileDB arrays from seeds, written by tiledb-py in many steps, and compares them with what tiledb-py reads.
 
     tiledb_seeded.py HYPERSLAB COUNT [FIRST]
 
-Each array has dimensions, orders, filters and attributes by chance; fragments, deletes, metadata, other schemas and consolidation
-follow at their times. `digest` must find what tiledb-py finds, at every time, and `show` the same cells of sparse arrays.
+Each array has random dimensions, orders, filters and attributes; fragments, deletes, metadata, other schemas and consolidation
+follow at later times. `digest` must find what tiledb-py finds at every time, and `show` the same cells of sparse arrays.
 """
 
 import json
@@ -19,9 +19,9 @@ import tiledb
 import tiledb_content as content
 from tally import Tally
 
-# When all arrays are created; their steps are 10 ms apart.
+# The creation time of all arrays; their steps are 10 ms apart.
 START = 100
-# The library refuses some chains of filters, selections and conditions.
+# The library rejects some chains of filters, selections and conditions.
 REFUSED = (tiledb.TileDBError, TypeError, ValueError, IndexError, NotImplementedError)
 INTEGERS = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8")
 WORDS = ["a", "bb", "c", "oslo", "bergen", "x y", "zürich", "å" * 9]
@@ -29,7 +29,7 @@ ASCII = ["a", "bb", "c", "oslo", "Bergen", "z" * 20, "0", "~"]
 
 
 class Trial:
-    """An array that follows from a number."""
+    """An array determined by a seed."""
 
     def __init__(self, path, seed):
         self.path, self.of = path, random.Random(seed)
@@ -52,8 +52,8 @@ class Trial:
             options["cell_order"] = of.choice([*orders, "hilbert"])
         schema = tiledb.ArraySchema(tiledb.Domain(*dimensions), attributes, enums=[self.enumeration], **options)
         tiledb.Array.create(self.path, schema)
-        # As if it had been made at the first time. The core takes the schema whose name is the last as text, so that all times
-        # have as many digits.
+        # As if it had been created at the first time. The core uses the schema whose name sorts last as text, so all times
+        # have the same number of digits.
         folder = os.path.join(self.path, "__schema")
         for name in os.listdir(folder):
             if name.startswith("__") and os.path.isfile(os.path.join(folder, name)):
@@ -208,7 +208,7 @@ class Trial:
             tiledb.vacuum(self.path, config=config)
 
     def step(self):
-        """One more step at a later time. tiledb-py refuses some: filters that do not suit a type, say."""
+        """One more step at a later time. tiledb-py rejects some, for example filters that do not suit a type."""
         self.time += 10
         step = self.of.choice((self.write, self.write, self.write, self.put_metadata, self.evolve, self.delete, self.consolidate))
         self.steps.append(step.__name__)
@@ -216,7 +216,7 @@ class Trial:
 
 
 def write_all(folder, first, end):
-    """Writes arrays, and beside each what tiledb-py reads in it."""
+    """Writes arrays, and next to each what tiledb-py reads in it."""
     for seed in range(first, end):
         path = os.path.join(folder, str(seed))
         told = {"seed": seed, "times": []}
@@ -237,8 +237,8 @@ def write_all(folder, first, end):
 
 
 def written(command, folder, first, end):
-    """What a command that writes arrays by their numbers told of each, in a file beside it. None of one at which the core crashed,
-    as it does at some."""
+    """The result for each array from a command that writes arrays by their seeds, stored in a file next to each. None for an array
+    at which the core crashed, which happens for some."""
     while first < end:
         subprocess.run([*command, folder, str(first), str(end)], check=False)
         while os.path.exists(path := os.path.join(folder, f"{first}.json")):

@@ -1,9 +1,10 @@
-"""Consolidation and vacuum of TileDB arrays by `hyperslab edit` and by tiledb-py, in all orders of the four steps.
+"""Tests consolidation and vacuum of TileDB arrays by `hyperslab edit` and by tiledb-py, in all orders of the four steps.
 
     tiledb_upkeep.py HYPERSLAB COUNT [FIRST]
 
-The arrays are those of `tiledb_seeded.py`, written by tiledb-py in many steps. After each step tiledb-py must find the cells and the
-metadata that it found before the first; after the last one, `digest` too, and both must still agree when tiledb-py has written on.
+The arrays are those of `tiledb_seeded.py`, written by tiledb-py in many steps. After each step tiledb-py must find the cells and
+the metadata that it found before the first; after the last step, so must `digest`, and both must still agree after tiledb-py has
+continued writing.
 """
 
 import itertools
@@ -22,12 +23,12 @@ from tiledb_seeded import REFUSED, Trial, written
 
 MODES = {"fragments": "fragments", "footers": "fragment_meta", "commits": "commits", "metadata": "array_meta"}
 STEPS = ("we consolidate", "we vacuum", "they consolidate", "they vacuum")
-# The arrays are small: threads and large buffers take longer than the work.
+# The arrays are small, so threads and large buffers take longer than the work.
 FEW = {"sm.compute_concurrency_level": "1", "sm.io_concurrency_level": "1", "sm.mem.total_budget": str(100 << 20)}
 
 
 class Wrong(Exception):
-    """What is found after a step is not what was there before it."""
+    """The content after a step differs from that before it."""
 
 
 def step(hyperslab, path, name):
@@ -37,7 +38,7 @@ def step(hyperslab, path, name):
         if who == "they":
             (tiledb.consolidate if what == "consolidate" else tiledb.vacuum)(path, config=config)
         elif what == "consolidate" or ours == "fragments":
-            # One vacuum removes what any consolidation left.
+            # A single vacuum removes what any consolidation left.
             option = f"--consolidate={ours}" if what == "consolidate" else "--vacuum"
             done = subprocess.run([hyperslab, "edit", "-q", path, option], capture_output=True, text=True, errors="replace")
             if done.returncode != 0:
@@ -60,7 +61,7 @@ def in_order(hyperslab, trial, order):
         step(hyperslab, trial.path, name)
         same(newest(trial.path), expected, name)
     same(content.found_digests(hyperslab, trial.path), {of: tuple(line) for of, line in expected.items()}, "digest")
-    # Behind all fragments that consolidation made, whose names have the times of the oldest and the newest cells.
+    # After all consolidated fragments, whose names contain the times of the oldest and the newest cells.
     trial.time += 10
     trial.write()
     expected = newest(trial.path)
@@ -68,7 +69,7 @@ def in_order(hyperslab, trial, order):
 
 
 def write_all(hyperslab, folder, first, end):
-    """Makes arrays, and tells beside each which orders went wrong and at which the core refused a step."""
+    """Makes arrays, and writes next to each which orders went wrong and in which the core refused a step."""
     for seed in range(first, end):
         path = os.path.join(folder, str(seed))
         told = {"seed": seed, "wrong": [], "refused": [], "orders": 0}

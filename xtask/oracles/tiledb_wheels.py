@@ -1,9 +1,9 @@
-"""Arrays in the older versions of the TileDB format, written by the tiledb-py of their time.
+"""Reads arrays in older versions of the TileDB format, written by the tiledb-py of their time.
 
     tiledb_wheels.py HYPERSLAB CACHE
 
-Each wheel is installed once below CACHE, for a Python that it still fits, and `tiledb_old.py` writes arrays with it. `digest` must find
-what today's tiledb-py finds in them. Where there is no such Python, the version is skipped.
+Each wheel is installed once below CACHE, for a Python that it supports, and `tiledb_old.py` writes arrays with it. `digest` must
+find what the current tiledb-py finds in them. If there is no such Python, the version is skipped.
 """
 
 import glob
@@ -21,14 +21,14 @@ from tally import Tally
 # The version of the format, the last wheel that writes it, and a Python that has this wheel.
 WHEELS = [(6, "0.7.7", "3.7"), (7, "0.8.0", "3.7"), (11, "0.13.3", "3.7"), (14, "0.16.5", "3.7"), (17, "0.20.0", "3.8"),
           (19, "0.22.3", "3.8"), (21, "0.25.0", "3.8")]
-# The arrays that each wheel writes at least.
+# The minimum number of arrays that each wheel writes.
 LEAST = 15
 # The start of the skip message of a check that asks a registry, as in xtask/src/missing.rs.
 UNREACHABLE = "a registry does not answer"
 
 
 def interpreter(version):
-    """A Python of this version: that of pyenv, uv or the system."""
+    """A Python of this version, from pyenv, uv or the system."""
     roots = [os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv")), os.path.expanduser("~/.local/share/uv")]
     places = [os.path.join(roots[0], "versions", f"{version}.*"), os.path.join(roots[1], "python", f"cpython-{version}.*")]
     found = [path for place in places for path in sorted(glob.glob(os.path.join(place, "bin", f"python{version}")))]
@@ -39,7 +39,7 @@ def interpreter(version):
 
 
 def installed(python, wheel, cache):
-    """The folder of a wheel with what it needs, and why there is none."""
+    """The folder of a wheel with its dependencies, or the reason why there is none."""
     folder = os.path.join(cache, f"tiledb-{wheel}")
     if os.path.exists(folder):
         return folder, None
@@ -61,7 +61,7 @@ def compare(tally, hyperslab, version, folder):
         try:
             array = tiledb.open(path)
         except tiledb.TileDBError:
-            # What was begun only.
+            # An incomplete installation.
             continue
         with array:
             reasons = list(content.differences(content.found_digests(hyperslab, path), content.digests(array)))
@@ -87,7 +87,7 @@ def main():
             written = [line for line in done.stdout.splitlines() if " - " not in line]
             reasons = [line for line in done.stdout.splitlines() if " - " in line] + done.stderr.splitlines()[-3:]
             tally.check(len(written) >= LEAST, f"tiledb {wheel} writes {len(written)} arrays", reasons)
-            # Names of fragments end in their version.
+            # Fragment names end in their version.
             versions = {name.rpartition("_")[2] for _, folders, _ in os.walk(folder) for name in folders if name.count("_") >= 5}
             tally.check(versions == {str(version)}, f"tiledb {wheel} writes version {version}", [str(versions)])
             compare(tally, hyperslab, version, folder)

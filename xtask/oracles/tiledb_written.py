@@ -1,10 +1,10 @@
-"""Files and stores converted to TileDB, against tiledb-py, which must open all of them.
+"""Converts files and stores to TileDB, and opens all of them with tiledb-py.
 
     tiledb_written.py HYPERSLAB DIRECTORY [STEP]
 
 Every STEPth file or store below DIRECTORY is converted. Its digest must be that of the source, or the report must have named what
-is lost before anything was written. tiledb-py must read every array and its metadata, find in it what h5py finds in a dataset
-of numbers, and compute the same sums, minima, maxima and counts of nulls as NumPy does. At most one source in seven may have a loss.
+is lost before anything was written. tiledb-py must read every array and its metadata, find what h5py finds in a numeric
+dataset, and compute the same sums, minima, maxima and null counts as NumPy. At most one source in seven may have a loss.
 """
 
 import math
@@ -33,7 +33,7 @@ def run(hyperslab, *words):
 
 
 def cells(array):
-    """The number of cells of a dense array, as far as it may be written."""
+    """The number of cells in the part of a dense array that may be written."""
     domain = array.schema.domain
     if not array.schema.current_domain.is_empty:
         ranges = array.schema.current_domain.ndrectangle
@@ -58,7 +58,7 @@ def column(found, name):
 
 
 def aggregates(array, name, values, reasons, path):
-    """What the library computes of the minima and sums of tiles, against NumPy."""
+    """Compares what the library computes from the minima and sums of tiles with NumPy."""
     found = array.query(attrs=[name]).agg({name: ["sum", "min", "max", "count"]})[:]
     nulls = np.ma.getmaskarray(values)
     numbers = np.asarray(values)[~nulls] if nulls.any() else np.asarray(values).ravel()
@@ -86,7 +86,7 @@ def judge_array(uri, path, source, reasons):
             values = column(found, attribute.name)
             is_number = attribute.dtype.kind in NUMBERS and attribute.dtype.fields is None and not attribute.isvar
             is_number = is_number and not attribute.enum_label
-            # Of an array that was never written the library computes zeros, whatever the fill value.
+            # For an array that was never written the library computes zeros, whatever the fill value.
             if is_number and not schema.sparse and len(tiledb.array_fragments(uri)):
                 aggregates(array, attribute.name, values, reasons, path)
             dataset = source.get(path) if source else None
@@ -95,7 +95,7 @@ def judge_array(uri, path, source, reasons):
             try:
                 expected = np.asarray(dataset[()])
             except (OSError, TypeError):
-                # A filter or a datatype that h5py lacks.
+                # A filter or a datatype that h5py does not support.
                 continue
             # A variable of NetCDF may have another name in the file, where another dataset has its name.
             is_it = expected.shape in (np.shape(values), ())
@@ -122,7 +122,7 @@ def judge(uri, path, source, reasons):
 
 
 def hdf5(path):
-    """The file as h5py opens it. None if it does not."""
+    """The file as h5py opens it; None if it cannot."""
     try:
         return h5py.File(path) if os.path.isfile(path) and h5py.is_hdf5(path) else None
     except OSError:
@@ -142,7 +142,7 @@ def main():
             to = os.path.join(folder, "written.tdb")
             status, report, message = run(hyperslab, "convert", path, to)
             if status != 0:
-                # What cannot be opened is not a source; anything else must be a loss that was named.
+                # A file that cannot be opened is not a source; any other failure must be a loss that was named.
                 if "--allow-loss" in message:
                     lossy += 1
                     tally.check(not os.path.exists(to), f"{name}: written in spite of a loss")
@@ -153,7 +153,7 @@ def main():
             # The columns are as wide as the longest path.
             wanted = {tuple(line.split()) for line in expected.splitlines()}
             differing = [line for line in found.splitlines() if tuple(line.split()) not in wanted]
-            # Of what is too large for its store the error names the size of the store.
+            # For arrays that are too large for their store, the error names the size of the store.
             differing = [line for line in differing if "raise the allocation limit" not in line]
             # Fill values of Zarr that mark missing values become attributes, and the report says so.
             if "the attribute _FillValue" in report:

@@ -1,11 +1,11 @@
-"""HDF5 files with what NetCDF-4 has otherwise or not at all, converted and opened by the NetCDF library and xarray.
+"""Converts HDF5 files with features that NetCDF-4 represents differently or not at all, and opens the results.
 
     unlike_netcdf.py HYPERSLAB
 
-h5py writes dimension scales of other lengths than their dimensions, members that have the names that made dimensions
+h5py writes dimension scales whose length differs from that of their dimensions, members with the names that created dimensions
 would get, enumerations in every byte order, and names of every length. Each file must convert, with verification, and
-every element must be found by netCDF4, ncdump and, of the store of Zarr, xarray. A store of Zarr that is a single array
-becomes a variable by the name of the store.
+every element must be found by netCDF4, ncdump and, for the Zarr store, xarray. A Zarr store that is a single array
+becomes a variable with the name of the store.
 """
 
 import os
@@ -39,7 +39,7 @@ def scales(file, length, grows):
 
 
 def taken(file):
-    """Groups, scalars and datatypes with the names of made dimensions."""
+    """Groups, scalars and datatypes with the names of created dimensions."""
     file["group"] = np.arange(3)
     file.create_group("dim_3")["inner"] = np.arange(4)
     file["dim_3/dim_4"] = 1.5
@@ -65,7 +65,7 @@ def extended(file):
 
 def names(file):
     for length in (254, 255, 256, 257, 300):
-        # The first characters tell them apart when they are cut.
+        # The first characters distinguish them when they are truncated.
         rest = str(length) + "x" * (length - 4)
         file["v" + rest] = np.arange(2)
         file.create_group("g" + rest)["inner"] = 1
@@ -80,7 +80,7 @@ def datasets(file):
 
 
 def numbers(value):
-    """Elements as lists of numbers and texts, whatever their types."""
+    """Elements as lists of numbers and strings, whatever their types."""
     value = np.asarray(value)
     if value.dtype.names:
         return [numbers(value[name]) for name in value.dtype.names]
@@ -117,14 +117,14 @@ def compare(name, write):
     source = f"{name}.h5"
     with h5py.File(source, "w") as file:
         write(file)
-    # Scales of another length are lost by name, and bits that doubles do not have.
+    # The report names the loss of scales with a different length, and of bits that doubles do not have.
     convert(tally, source, f"{name}.nc", "--allow-loss", "attributes,precision")
     if not os.path.exists(f"{name}.nc"):
         return
     dumped = subprocess.run(["ncdump", f"{name}.nc"], capture_output=True, timeout=60)
     tally.check(dumped.returncode == 0, f"ncdump reads {name}.nc", [dumped.stderr[:200]])
     with h5py.File(source) as file, netCDF4.Dataset(f"{name}.nc") as found:
-        # netCDF4 leaves out compounds with enumerations, which ncdump reads.
+        # netCDF4 omits compounds with enumerations, which ncdump reads.
         items = [item for _, item in datasets(file) if not item.dtype.names]
         wanted = sorted(str(numbers(item[()])) for item in items)
         groups, values = [found], []

@@ -3,9 +3,9 @@
     unpacked.py HYPERSLAB DIRECTORY
 
 Every variable with `scale_factor` or `add_offset` in the NetCDF files below the directory, and in files of all types that
-are made here, is read by xarray from the source, which unpacks it, and from what it became in NetCDF-4 and Zarr, as it is
+are made here, is read by xarray from the source, which unpacks it, and from the NetCDF-4 and Zarr results, as it is
 stored there. Where a number is missing only by the default fill value of NetCDF, which xarray does not know, netCDF4 decides.
-What is not packed must be identical, and files of different packing must be joined to what `open_mfdataset` reads of them.
+Variables that are not packed must be identical, and files with different packing must be joined to what `open_mfdataset` reads from them.
 """
 
 import collections
@@ -28,7 +28,7 @@ from tally import Tally
 warnings.simplefilter("ignore")
 
 PACKING = {"scale_factor", "add_offset"}
-# What unpacked numbers have no more, or another of.
+# Attributes that unpacked numbers no longer have, or that differ.
 CHANGED = PACKING | {"_FillValue", "missing_value", "_Unsigned", "valid_min", "valid_max", "valid_range", "actual_range"}
 
 
@@ -78,7 +78,7 @@ def compare(tally, what, source, path, packed, target, engine):
         elif name in packed:
             theirs = np.where(as_masked(source, path, name), np.nan, one.values.astype("f8"))
             ours = other.values.astype("f8")
-            # xarray may unpack in single precision where ours are doubles, and has rounded then.
+            # xarray may unpack in single precision where ours are doubles, and then it has rounded.
             precision = 1e-5 if "f4" in (one.dtype.str[1:], other.dtype.str[1:]) else 1e-13
             scale = float(np.nanmax(np.abs(theirs), initial=0.0, where=np.isfinite(theirs)))
             same = other.dtype.kind == "f" and np.allclose(ours, theirs, rtol=precision, atol=precision * scale, equal_nan=True)
@@ -154,7 +154,7 @@ def make(folder):
 
 
 def joined(tally, folder):
-    """Files whose packing differs, as a service packs each of them anew."""
+    """Files whose packing differs, because a service packs each of them separately."""
     random = np.random.default_rng(11)
     paths = []
     for month in range(4):

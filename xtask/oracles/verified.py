@@ -1,4 +1,4 @@
-"""Conversions by the command that must hold what was read."""
+"""Conversions by the command whose results must equal the source."""
 
 import os
 import subprocess

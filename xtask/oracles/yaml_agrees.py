@@ -20,7 +20,7 @@ from corpus import Refused, stores
 from tally import Tally
 
 SMALL = 100_000
-# The reader of libyaml is 20 times as fast. PyYAML's own reader is sometimes stricter and reads short texts.
+# The libyaml reader is 20 times as fast. PyYAML's own reader is sometimes stricter and reads short texts.
 SHORT = 20_000
 
 

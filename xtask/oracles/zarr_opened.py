@@ -141,7 +141,7 @@ def dimensions_without_names_are_those_of_netcdf_c(folder):
                         tally.check(len(set(own)) == len(own), what, [f"{own} twice"])
             with xarray.open_datatree(store, engine="zarr") as tree:
                 tally.check(tree["g/c"].shape == (6, 3), f"version {version}: xarray opens the tree")
-            # On the way back they are gone.
+            # They are removed on the way back.
             back = os.path.join(folder, f"back{version}.zarr")
             convert(tally, store, back)
             for location in (store, back):
@@ -198,7 +198,7 @@ def booleans_and_complex_numbers_of_h5py(folder):
             everywhere(f"version {version}: {name}", store, name, value, version)
             with xarray.open_zarr(store, mask_and_scale=False) as found:
                 equal(f"version {version}: {name} in xarray", found[name].values, value)
-        # The types of h5py come back.
+        # The types of h5py are restored.
         types = lambda text: [line for line in text.splitlines() if "type:" in line]
         tally.check(types(described(store)) == types(before), f"version {version}: types", [described(store)])
 
@@ -253,7 +253,7 @@ def codecs_of_numcodecs_read_as_zarr_python_reads_them(folder):
                             array[...] = values
                             wanted = zarr.open_array(store, mode="r")[...]
                         except KeyError:
-                            # zarr-python has no rounded bits of numbers that are big-endian in memory.
+                            # zarr-python cannot round bits of numbers that are big-endian in memory.
                             continue
                         shown = os.path.join(folder, f"{case}.npy")
                         command = [sys.argv[1], "show", "--as", "npy", "-o", shown, store]

@@ -1,10 +1,10 @@
-"""Times the Python package beside the libraries that its users have, and writes the table.
+"""Times the Python package against the libraries that its users have, and writes the table.
 
     bench_python.py DIRECTORY TABLE ENGINE [WHEEL]
 
 ENGINE is the program of `benches/read` that reads with the Rust library alone. Runs of both sides take turns, and a figure is the
 median of 7. Files are in the page cache. Both sides read or write the same elements with the same number of threads, unless the row
-says otherwise. Figures of processes of their own are those of a fresh interpreter.
+states otherwise. Figures for separate processes are those of a fresh interpreter.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ROUNDS = 7
 
 
 class Engine:
-    """The Rust library in a process of its own, which reads an array as often as it is told to."""
+    """The Rust library in a separate process, which reads an array as often as requested."""
 
     def __init__(self, program: Path, *words: str) -> None:
         command = [program, "ours", *words]
@@ -63,7 +63,7 @@ class Engine:
 
 
 def timed(run: Callable[[], object]) -> tuple[float, float]:
-    """Wall and CPU seconds of this process. What runs in an engine tells its own."""
+    """Wall and CPU seconds of this process. Work that runs in an engine reports its own."""
     wall, cpu = time.perf_counter(), time.process_time()
     told = run()
     taken = time.perf_counter() - wall, time.process_time() - cpu
@@ -71,7 +71,7 @@ def timed(run: Callable[[], object]) -> tuple[float, float]:
 
 
 def microseconds(call: Callable[[], object], count: int) -> float:
-    """What a call takes, of `count` in a row. The first row of calls is not counted."""
+    """The time of a call, from `count` in a row. The first row of calls is not counted."""
     rows = []
     for _ in range(ROUNDS + 1):
         start = time.perf_counter()
@@ -266,7 +266,7 @@ def write_rows(table: Table, folder: Path) -> None:
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         field = da.random.default_rng(3).integers(0, 300, (64, 512, 512), chunks=(8, 512, 512)).cumsum(axis=2).astype("f4")
-        # In the memory of the workers, so that their work is to encode and to store.
+        # In the memory of the workers, so that their only work is to encode and to store.
         source = xr.Dataset({"t": (("time", "y", "x"), field.persist())})
 
         def ours() -> None:

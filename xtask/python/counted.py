@@ -1,4 +1,4 @@
-"""A plugin of pytest that prints its counts as the other scripts of the gate do."""
+"""A pytest plugin that prints its counts in the same way as the other scripts of the gate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """The skipped tests with their reasons, the failures that are expected, and the counts."""
     stats = terminalreporter.stats
     count = {kind: len(stats.get(kind, [])) for kind in ("passed", "failed", "error", "skipped", "xfailed", "xpassed")}
-    # What xarray and zarr-python skip of their own tests is not ours to run.
+    # Tests that xarray and zarr-python skip themselves are not ours to run.
     others = [report for report in stats.get("skipped", []) if "upstream" in report.keywords]
     count["skipped"] -= len(others)
     terminalreporter.write_line(f"{len(others)} tests of other packages are not for this version, engine or format")

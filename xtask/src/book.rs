@@ -3,7 +3,7 @@
 use crate::tools::MDBOOK;
 use crate::{run, workspace};
 
-/// Builds the book. A warning of mdBook is an error: it is about something that readers would not see.
+/// Builds the book. A warning from mdBook is an error, because it concerns something that readers would not see.
 pub(crate) fn main() -> Result<(), String> {
     let mdbook = MDBOOK.installed()?;
     let book = workspace::target().join("book");

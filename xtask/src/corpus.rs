@@ -46,16 +46,17 @@ pub(crate) fn texts() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical to
-/// the sources, unpack the same numbers, and make the same tables of variables as we do. ncdump must print the same CDL of every fourth file.
-/// tiledb-py must read the same cells of parts of TileDB arrays, open what becomes TileDB, and print schemas that are
-/// made of descriptions as those of the sources. TileDB must return by way of other formats as it was, and NetCDF by way of TileDB in
-/// each convention of TileDB-CF.
+/// Converts the NetCDF files to Zarr and NetCDF-4, and Zarr stores to NetCDF-4. xarray must find the results identical
+/// to the sources, unpack the same numbers, and make the same tables of variables as hyperslab. ncdump must print the
+/// same CDL for every fourth file. tiledb-py must read the same cells of parts of TileDB arrays, open what was
+/// converted to TileDB, and print the same schemas for arrays created from descriptions as for their sources. TileDB
+/// must be unchanged after conversion to other formats and back, and NetCDF after conversion to TileDB and back in each
+/// convention of TileDB-CF.
 pub(crate) fn readers() -> Result<Tally, String> {
     readers_of(&[], &[])
 }
 
-/// As [`readers`], with NetCDF-4 made of every other file, and tables of fifty: all take minutes.
+/// As [`readers`], with every other file converted to NetCDF-4 and tables of fifty: all of them take minutes.
 pub(crate) fn some_readers() -> Result<Tally, String> {
     readers_of(&["--every", "2"], &["50"])
 }
@@ -105,12 +106,12 @@ pub(crate) fn reports() -> Result<Tally, String> {
     judged_in_python("reported.py", &[])
 }
 
-/// Writes HDF5 files again: repacked, by way of Zarr and from their own description. h5py must find the same.
+/// Writes HDF5 files again: repacked, via Zarr and from their own description. h5py must find the same content.
 pub(crate) fn returns() -> Result<Tally, String> {
     judged_in_python("hdf5_returned.py", &[])
 }
 
-/// As [`returns`], for every fifth file: all take minutes.
+/// As [`returns`], for every fifth file: all of them take minutes.
 pub(crate) fn some_returns() -> Result<Tally, String> {
     judged_in_python("hdf5_returned.py", &["5"])
 }
@@ -147,7 +148,7 @@ pub(crate) fn unpacked(name: &str) -> Result<Option<PathBuf>, String> {
     Ok(Some(files))
 }
 
-/// Runs a check on the files of an archive. A missing archive is a skip, which fails in CI.
+/// Runs a check on the files of an archive. A missing archive counts as a skip, which fails in CI.
 fn each(name: &str, what: impl FnOnce(&Path) -> Result<Tally, String>) -> Result<Tally, String> {
     match unpacked(name)? {
         Some(root) => what(&root),
@@ -155,7 +156,7 @@ fn each(name: &str, what: impl FnOnce(&Path) -> Result<Tally, String>) -> Result
     }
 }
 
-/// The skip of what needs a missing archive.
+/// The skip of a check that needs a missing archive.
 fn without(archive: &str) -> Tally {
     Tally::skip(format!("no corpus: HYPERSLAB_CORPUS names no folder that holds {archive}.tar.gz"))
 }

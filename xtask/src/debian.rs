@@ -3,13 +3,13 @@
 use crate::missing::{Missing, is_unreachable};
 use crate::{run, workspace};
 
-/// A program, and the Debian package that has it.
+/// A program, and the Debian package that contains it.
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) package: &'static str,
 }
 
-/// Installs those of the programs that are missing.
+/// Installs the missing programs.
 pub(crate) fn installed(programs: &[Program]) -> Result<(), Missing> {
     let missing =
         || programs.iter().filter(|program| !workspace::on_path(program.name)).collect::<Vec<&Program>>();
@@ -43,7 +43,7 @@ pub(crate) fn installed(programs: &[Program]) -> Result<(), Missing> {
     Err(by_hand(done.last_line(), is_unreachable(&done)))
 }
 
-/// Whether the user may install packages and change the root of a process.
+/// Whether the user may install packages and change the root directory of a process.
 pub(crate) fn is_root() -> bool {
     run::quietly(run::command("id").arg("-u")).is_ok_and(|id| id.output.trim() == "0")
 }

@@ -9,8 +9,8 @@ pub(crate) fn check() -> Result<Tally, String> {
     let Some(program) = CARGO_DENY.found() else {
         return Ok(Tally::skip("cargo-deny is not installed: `cargo xtask oracles` installs it"));
     };
-    // Dependencies of other systems, whose licences count too, are downloaded by no build. Without a network, the check says
-    // what is missing.
+    // Dependencies for other systems, whose licences count too, are not downloaded by a build. Without a network, the
+    // check reports what is missing.
     run::quietly(run::cargo().args(["fetch", "--locked"]))?;
     // Advisories need a database from the network, which changes independently of the project.
     let args = ["deny", "--offline", "check", "bans", "licenses", "sources"];

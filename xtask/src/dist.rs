@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: the files of a release, in `target/dist`, which are then installed and tried.
 //!
 //! The same commit gives the same bytes on the same system: dates are those of the commit (or `SOURCE_DATE_EPOCH`), and
-//! the program holds no path of the machine that builds it.
+//! the program contains no path of the machine that builds it.
 
 mod crates;
 mod tried;
@@ -17,20 +17,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The profile that is shipped, described in `Cargo.toml`.
+/// The profile of the released program, described in `Cargo.toml`.
 const PROFILE: &str = "packaged";
 
-/// The most bytes that the shipped program may have.
+/// The maximum size of the released program in bytes.
 const LARGEST: u64 = 20 << 20;
 
 /// The version of all crates.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Programs that the package is made with, and tried with.
+/// Programs with which the package is made and tried.
 const DPKG_DEV: Program = Program { name: "dpkg-shlibdeps", package: "dpkg-dev" };
 const MAN: Program = Program { name: "man", package: "man-db" };
 
-/// Makes, installs and tries a release, and has cargo build every crate as crates.io would get it.
+/// Makes, installs and tries a release, and has cargo build every crate as crates.io would receive it.
 pub(crate) fn main() -> Result<(), String> {
     build()?;
     let release = Release::new(PROFILE, "dist")?;
@@ -54,13 +54,13 @@ pub(crate) fn main() -> Result<(), String> {
     }
 }
 
-/// The stage `dist`: a release of the command that all stages run, made twice and tried.
+/// The stage `dist`: a release of the command that all stages use, made twice and tried.
 pub(crate) fn stage() -> Result<Tally, String> {
     programs::command()?;
     let mut tally = Tally::default();
     let [first, second] = ["first", "second"].map(|folder| {
         let release = Release::new(programs::PROFILE, &format!("dist-trial/{folder}"))?;
-        // It is not installed here: it takes two minutes to build.
+        // cargo-deb is not installed here, because that takes two minutes to build.
         let deb = CARGO_DEB.found().ok_or_else(|| Missing::of(NO_CARGO_DEB.to_owned()));
         Ok::<_, String>((release.make(deb, &mut tally)?, release))
     });
@@ -74,11 +74,12 @@ pub(crate) fn stage() -> Result<Tally, String> {
 
 const NO_CARGO_DEB: &str = "cargo-deb is not installed: `cargo xtask oracles` installs it";
 
-/// Builds the program that is shipped.
+/// Builds the released program.
 fn build() -> Result<(), String> {
     let mut cargo = run::cargo();
     cargo.args(["build", "--locked", "--profile", PROFILE, "--package", "hyperslab-cli"]);
-    // Messages of panics name sources. Without these, they would name folders of whoever builds.
+    // Panic messages contain the paths of sources. Without these flags, they would include the folders of whoever
+    // builds.
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo"))).unwrap_or_default();
     let flags = env::var("RUSTFLAGS").unwrap_or_default();
@@ -96,11 +97,11 @@ fn build() -> Result<(), String> {
 /// A release that is being made.
 struct Release {
     profile: &'static str,
-    /// Where its files go.
+    /// The folder for its files.
     folder: PathBuf,
     /// The date of everything in it, in seconds since 1970.
     seconds: String,
-    /// The system that it is for, as Rust names it.
+    /// The target system, as Rust names it.
     target: String,
 }
 
@@ -134,7 +135,7 @@ impl Release {
         self.built().join(format!("hyperslab{EXE_SUFFIX}"))
     }
 
-    /// Manual, completions and documents, where cargo-deb looks for them.
+    /// Manual, completions and documents, where cargo-deb expects them.
     fn share(&self) -> PathBuf {
         self.built().join("share")
     }
@@ -143,7 +144,7 @@ impl Release {
         workspace::target().join(self.profile)
     }
 
-    /// Makes all files. Without cargo-deb the Debian package is missing, and counted as skipped.
+    /// Makes all files. Without cargo-deb the Debian package is omitted, and counted as skipped.
     fn make(&self, cargo_deb: Result<PathBuf, Missing>, tally: &mut Tally) -> Result<Made, String> {
         let (program, share) = (self.program(), self.share());
         let name = format!("hyperslab-{VERSION}-{}", self.target);
@@ -169,7 +170,7 @@ impl Release {
         Ok(made)
     }
 
-    /// The Debian package, by the table `package.metadata.deb` of the command's manifest.
+    /// The Debian package, as described by the table `package.metadata.deb` in the command's manifest.
     fn package(&self, cargo_deb: &Path) -> Result<PathBuf, Missing> {
         debian::installed(&[DPKG_DEV])?;
         let mut deb = run::command(cargo_deb);
@@ -193,8 +194,8 @@ impl Release {
     }
 }
 
-/// The date of the release: what the environment says, as all tools of reproducible builds take it, or the date of the
-/// last commit.
+/// The date of the release: the one in the environment, by the convention of tools for reproducible builds, or the date
+/// of the last commit.
 fn seconds() -> Result<String, String> {
     if let Ok(seconds) = env::var("SOURCE_DATE_EPOCH") {
         return Ok(seconds);

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Seconds of the smoke run, all targets together.
+/// Seconds of the smoke run for all targets together.
 const SMOKE: u64 = 20;
 
-/// The profile of `fuzz/Cargo.toml` for it.
+/// The profile of `fuzz/Cargo.toml` for the smoke run.
 const SMOKE_PROFILE: &str = "smoke";
 
 /// The flags with which rustc instruments the code for libFuzzer. `cargo fuzz` passes the same flags, but building it
@@ -25,8 +25,8 @@ const FLAGS: &[&str] = &[
     "--cfg=fuzzing",
 ];
 
-/// What finds the values that the code compares with. Building takes longer by half, for which only long runs have the
-/// time.
+/// The flags for finding the values that the code compares with. They increase the build time by half, so only long
+/// runs use them.
 const COMPARES: &str = "-Cllvm-args=-sanitizer-coverage-trace-compares";
 
 /// The built fuzz targets.

@@ -11,7 +11,7 @@ struct Invariant {
     within: &'static str,
     /// The only file that is exempt, if any.
     except: Option<&'static str>,
-    /// Texts that violate it.
+    /// Text patterns that violate it.
     forbidden: &'static [&'static str],
 }
 
@@ -50,7 +50,7 @@ const INVARIANTS: &[Invariant] = &[
         promise: "the command line alone names its options",
         within: "crates/hyperslab",
         except: None,
-        // Behind a space, a quote or a backtick, in code: comments are not looked at.
+        // After a space, a quote or a backtick, in code: comments are not searched.
         forbidden: &[
             " --allow",
             " --limit",

@@ -1,4 +1,4 @@
-//! What checks need and this machine lacks.
+//! Requirements of checks that this machine does not meet.
 
 use crate::run::Finished;
 use crate::tally::Tally;
@@ -7,15 +7,15 @@ use crate::tally::Tally;
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     pub(crate) reason: String,
-    /// Whether the registry did not answer.
+    /// Whether the registry did not respond.
     pub(crate) unreachable: bool,
 }
 
-/// The start of the skip message if a registry did not answer.
+/// The start of the skip message if a registry did not respond.
 pub(crate) const UNREACHABLE: &str = "a registry does not answer";
 
 impl Missing {
-    /// Something that no registry could give.
+    /// Something that no registry could provide.
     pub(crate) fn of(reason: String) -> Self {
         Missing { reason, unreachable: false }
     }
@@ -24,7 +24,7 @@ impl Missing {
         self.reason
     }
 
-    /// The checks that cannot be made, as one skip.
+    /// The checks that cannot be made, as a single skip.
     pub(crate) fn tally(self) -> Tally {
         match self.unreachable {
             true => Tally::skip(format!("{UNREACHABLE}: {}", self.reason)),
@@ -33,7 +33,7 @@ impl Missing {
     }
 }
 
-/// Whether a package manager failed because its registry did not answer.
+/// Whether a package manager failed because its registry did not respond.
 pub(crate) fn is_unreachable(finished: &Finished) -> bool {
     const SIGNS: &[&str] = &[
         "Could not resolve",

@@ -33,10 +33,10 @@ pub(crate) fn main() -> Result<(), String> {
     all
 }
 
-/// Installs the other readers while other work goes on. Who needs them first waits for the rest.
+/// Installs the other readers while other work goes on. The first check that needs them waits until this is done.
 pub(crate) fn install_ahead() {
     thread::spawn(|| {
-        // What is missing is reported by those who need it.
+        // Missing readers are reported by the checks that need them.
         let _ = (tools(), python(), python::interpreter());
     });
 }
@@ -53,12 +53,13 @@ pub(crate) fn python() -> Result<PathBuf, Missing> {
     VENV.python()
 }
 
-/// As [`python()`], with the [`tools()`] that its scripts start.
+/// As [`python()`], including the [`tools()`] that its scripts start.
 pub(crate) fn python_and_tools() -> Result<PathBuf, Missing> {
     tools().and_then(|()| python())
 }
 
-/// Packages that `cargo xtask bench` alone needs, of versions that do not fit the others, and what they need of Debian.
+/// Packages that only `cargo xtask bench` needs, in versions that conflict with the others, and their Debian
+/// dependencies.
 pub(crate) struct Peers {
     venv: Venv,
     tools: &'static [Program],
@@ -67,7 +68,7 @@ pub(crate) struct Peers {
 /// The checkers of the CF conventions.
 pub(crate) static CF_CHECKERS: Peers = Peers {
     venv: Venv::of_file("cf-checkers", "oracles/cf_checkers.txt", include_str!("../oracles/cf_checkers.txt")),
-    // It brings the library of UDUNITS-2, which cfchecks loads.
+    // The UDUNITS-2 library, which cfchecks loads, comes with it.
     tools: &[Program { name: "udunits2", package: "udunits-bin" }],
 };
 /// tiledb-cf, which needs an older tiledb-py.

@@ -35,7 +35,7 @@ fn build() -> Result<(), String> {
     }
 }
 
-/// The same, optimised as releases are.
+/// The library that Python loads, optimised as releases are.
 pub(crate) fn released_extension() -> Result<PathBuf, String> {
     let mut cargo = run::cargo();
     cargo.args(["build", "--release", "--package", "hyperslab-python"]);
@@ -49,9 +49,9 @@ pub(crate) fn released_extension() -> Result<PathBuf, String> {
 /// The library that Python loads as `hyperslab._hyperslab`, built from the current sources.
 pub(crate) fn extension() -> Result<PathBuf, String> {
     let mut cargo = run::cargo();
-    // All of the workspace, for the features that crates have in the other stages.
+    // The whole workspace, so that crates have the same features as in the other stages.
     cargo.args(["build", "--profile", PROFILE, "--workspace", "--lib", "--examples"]);
-    // As maturin does: the interpreter that loads it has the functions of Python, so that none is linked.
+    // As maturin does it: the interpreter that loads the module provides the functions of Python, so none are linked.
     cargo.env("PYO3_BUILD_EXTENSION_MODULE", "1");
     match run::shown(&mut cargo)?.success {
         true => Ok(workspace::target().join(PROFILE).join(format!("{DLL_PREFIX}_hyperslab{DLL_SUFFIX}"))),

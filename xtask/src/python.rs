@@ -1,4 +1,4 @@
-//! The Python package: its tests, its types, and (`wheel.rs`) what is published of it.
+//! The Python package: its tests, its types, and (`wheel.rs`) its published form.
 
 mod site;
 pub(crate) mod wheel;
@@ -32,8 +32,8 @@ pub(crate) fn stage() -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Makes a table of speed: a script that is given a folder for files, the page to write, a program that reads with the
-/// engine alone, and the wheel if `cargo xtask wheel` has made one.
+/// Writes a benchmark table: a script receives a folder for files, the page to write, a program that reads with the
+/// engine alone, and the wheel if `cargo xtask wheel` has built one.
 pub(crate) fn measure(script: &str, data: &Path, page: &Path) -> Result<(), String> {
     let python = interpreter().map_err(Missing::into_reason)?;
     let engine = bench::compare::program("bench-read")?;
@@ -44,7 +44,7 @@ pub(crate) fn measure(script: &str, data: &Path, page: &Path) -> Result<(), Stri
     if run::shown(&mut command)?.success { Ok(()) } else { Err(format!("{script} was not finished")) }
 }
 
-/// The tests of the package with all of xarray's own, and with more runs than the stage has.
+/// The tests of the package with all of xarray's own, and with more runs than in the stage.
 pub(crate) fn all_tests() -> Result<Tally, String> {
     let python = interpreter().map_err(Missing::into_reason)?;
     let site = site::lay_out(&programs::extension()?)?;
@@ -54,13 +54,13 @@ pub(crate) fn all_tests() -> Result<Tally, String> {
     Ok(Tally::of_output(&done.output, done.success))
 }
 
-/// How often 300 files are opened at the same time; the stage has a few.
+/// The number of runs that open 300 files at the same time; the stage has a few.
 const MANY_RUNS: u32 = 100;
 
 /// The tests of the package.
 fn tests(python: &Path, site: &Path) -> Result<Tally, String> {
     let mut pytest = pytest(python, site)?;
-    // A tenth of xarray's own tests: all take ten minutes, and `cargo xtask soak python` runs them.
+    // A tenth of xarray's own tests: all of them take ten minutes, and `cargo xtask soak python` runs them.
     if env::var_os("HYPERSLAB_UPSTREAM_STEP").is_none() {
         pytest.env("HYPERSLAB_UPSTREAM_STEP", "10");
     }
@@ -68,10 +68,10 @@ fn tests(python: &Path, site: &Path) -> Result<Tally, String> {
     Ok(Tally::of_output(&done.output, done.success))
 }
 
-/// What runs the tests, some of which need the command or the corpus.
+/// The command that runs the tests, some of which need the `hyperslab` command or the corpus.
 fn pytest(python: &Path, site: &Path) -> Result<Command, String> {
     let mut pytest = in_site(python, site);
-    // Its own summary would be counted again.
+    // The test runner's own summary would be counted again.
     pytest.args(["-m", "pytest", "-qq", "-p", "no:cacheprovider", "-p", "counted", "--color=no"]);
     pytest.env("HYPERSLAB_COMMAND", programs::command()?);
     for (variable, root) in [
@@ -86,7 +86,7 @@ fn pytest(python: &Path, site: &Path) -> Result<Command, String> {
     Ok(pytest)
 }
 
-/// The types of the package's own files, and of the stubs beside what they describe.
+/// Type checks of the package's own files, and of the stubs against what they describe.
 fn types(python: &Path, site: &Path) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let cache = workspace::target().join("python").join("mypy");

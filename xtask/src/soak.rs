@@ -32,10 +32,10 @@ const TRIALS: &[&str] = &[
 /// Minutes of fuzzing for all targets together.
 const FUZZ_MINUTES: u64 = 30;
 
-/// For how long folders are swapped for links while files in them are opened.
+/// How long folders are swapped for links while files in them are opened.
 const RACE_SECONDS: u32 = 300;
 
-/// How often a conversion is killed, each time at another moment.
+/// How often a conversion is killed, each time at a different moment.
 const KILLS: u32 = 200;
 
 /// The number of random documents for each property, and for other parsers.
@@ -44,16 +44,16 @@ const DOCUMENTS: u32 = 10_000;
 /// The number of HDF5 files that other libraries read; `cargo xtask test` has fewer.
 const WRITTEN: u32 = 1_500;
 
-/// The number of NetCDF-4 files that other libraries read and go on with; `cargo xtask test` has fewer.
+/// The number of NetCDF-4 files that other libraries read and continue; `cargo xtask test` has fewer.
 const NETCDF: u32 = 300;
 
 /// The number of TileDB arrays that tiledb-py writes and reads; `cargo xtask test` has fewer.
 const TILEDB: u32 = 1_000;
 
-/// The number of histories of TileDB arrays that tiledb-py and `edit` make together; `cargo xtask test` has fewer.
+/// The number of histories of TileDB arrays that tiledb-py and `edit` write together; `cargo xtask test` has fewer.
 const HISTORIES: u32 = 500;
 
-/// The number of TileDB arrays that tiledb-py and `edit` keep up in all orders; `cargo xtask test` has fewer.
+/// The number of TileDB arrays that tiledb-py and `edit` maintain in all orders; `cargo xtask test` has fewer.
 const UPKEPT: u32 = 40;
 
 /// Runs all trials, or those named.
@@ -192,7 +192,7 @@ fn python() -> Result<bool, String> {
     Ok(tally.failed == 0)
 }
 
-/// Converts the whole corpus for other readers; `cargo xtask test` makes NetCDF-4 and tables of fewer files.
+/// Converts the whole corpus for other readers; `cargo xtask test` converts fewer files to NetCDF-4 and to tables.
 fn readers() -> Result<bool, String> {
     let tally = corpus::readers()?;
     println!("{tally}");

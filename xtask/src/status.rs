@@ -17,37 +17,37 @@ struct Section {
     /// The section number, as in `Spec:` lines.
     number: &'static str,
     title: &'static str,
-    /// Its versions, classes, types and so on. Empty for a section that only explains.
+    /// Its versions, classes, types and so on. Empty for a section that only explains something.
     parts: &'static [Part],
 }
 
 /// A part of a section that can be implemented.
 struct Part {
     name: &'static str,
-    /// What proves that it is read.
+    /// The proofs that it is read.
     read: &'static [Proof],
     written: Written,
 }
 
 /// Whether a part is written to files.
 enum Written {
-    /// It is, as these tests prove.
+    /// It is written, as these tests prove.
     By(&'static [Proof]),
-    /// The writer has it, as these tests prove, but no command asks for it.
+    /// The writer supports it, as these tests prove, but no command requests it.
     Unasked(&'static [Proof]),
-    /// It is not, for this reason.
+    /// It is not written, for this reason.
     Not(&'static str),
 }
 
 enum Proof {
-    /// Bytes of another writer that decode and encode unchanged: a file in `tests/golden`.
+    /// Bytes from another writer that decode and encode unchanged: a file in `tests/golden`.
     Golden(&'static str),
-    /// A file of another writer in `tests/data`.
+    /// A file from another writer in `tests/data`.
     Data(&'static str),
-    /// A test, by name; after its module and `::` if other modules have a test of that name.
+    /// A test, by name; preceded by its module and `::` if other modules have a test of that name.
     Test(&'static str),
-    /// What random documents have whose files other libraries read: an option, a value or a function of the generators
-    /// of `xtask/oracles/hdf5_written.py`.
+    /// A feature of random documents whose files other libraries read: an option, a value or a function of the
+    /// generators of `xtask/oracles/hdf5_written.py`.
     Trial(&'static str),
 }
 
@@ -142,7 +142,7 @@ fn hdf5_page() -> Result<Page, String> {
     Ok(Page { name: "hdf5.md", text, faults })
 }
 
-/// The proofs in the words of the table. Each must exist, and be of the kind that proves what is claimed.
+/// The proofs as the table states them. Each must exist, and be of a kind that proves the claim.
 fn proofs(
     sources: &Sources,
     proofs: &[Proof],
@@ -187,7 +187,7 @@ impl Proof {
         }
     }
 
-    /// As the table has it.
+    /// The form used in the table.
     fn shown(&self) -> String {
         let name = self.name();
         let (kind, name) = name.split_once(' ').unwrap_or_default();
@@ -198,7 +198,7 @@ impl Proof {
         !matches!(self, Proof::Trial(_))
     }
 
-    /// Bytes of another writer prove that a structure is encoded, and not that any file gets it.
+    /// Bytes from another writer prove that a structure can be encoded, but not that any file contains it.
     fn is_of_writing(&self) -> bool {
         matches!(self, Proof::Test(_) | Proof::Trial(_))
     }

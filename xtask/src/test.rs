@@ -119,7 +119,7 @@ pub(crate) fn main(args: &[&str]) -> Result<(), String> {
     let only = chosen(args)?;
     let is_ci = workspace::is_ci();
     if only.is_empty() {
-        // Downloads go on while crates are built.
+        // Downloads continue while crates are built.
         oracles::install_ahead();
     }
     let mut reports = Vec::new();
@@ -192,8 +192,8 @@ fn clippy() -> Result<Tally, String> {
     let mut all = run::cargo();
     all.args(["clippy", "--workspace", "--all-targets"]).args(profile);
     let mut tally = one(all.args(["--", "-D", "warnings"]))?;
-    // The fuzz targets need a C++ compiler. If there is one, the stage `fuzz` builds them. In the folder of the
-    // workspace, the crates that all have are checked once.
+    // The fuzz targets need a C++ compiler. If there is one, the stage `fuzz` builds them. Running in the workspace
+    // folder, crates that both workspaces use are checked only once.
     for (manifest, packages) in
         [("fuzz/Cargo.toml", "--package=trials"), ("benches/Cargo.toml", "--workspace")]
     {

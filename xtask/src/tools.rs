@@ -1,4 +1,4 @@
-//! Plugins of cargo that checks need, built below `target/tools`.
+//! Cargo plugins that checks need, built below `target/tools`.
 
 use crate::{run, workspace};
 use std::env::consts::EXE_SUFFIX;
@@ -14,7 +14,7 @@ pub(crate) struct Tool {
 
 pub(crate) const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", options: &[] };
 pub(crate) const CARGO_DEB: Tool = Tool { name: "cargo-deb", version: "3.8.0", options: &[] };
-/// Without its server, which makes up most of it.
+/// Without its server, which accounts for most of it.
 pub(crate) const MDBOOK: Tool =
     Tool { name: "mdbook", version: "0.5.4", options: &["--no-default-features", "--features", "search"] };
 
@@ -38,7 +38,7 @@ impl Tool {
         let mut install = run::cargo();
         install.args(["install", self.name, "--locked", "--quiet", "--version", self.version, "--root"]);
         install.arg(&folder).args(self.options);
-        // It has its own target folder: in ours, cargo would mix its units with ours.
+        // It has its own target folder: in ours, cargo would mix its artifacts with ours.
         install.env("CARGO_TARGET_DIR", folder.join("build"));
         let done = run::shown(&mut install)?;
         match done.success {

@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 /// An environment with the packages of a file, in `target/NAME/venv`.
 pub(crate) struct Venv {
     name: &'static str,
-    /// The file below `xtask`, and what it holds.
+    /// The file below `xtask`, and its content.
     file: &'static str,
     requirements: &'static str,
     installed: OnceLock<Result<PathBuf, Missing>>,
 }
 
 impl Venv {
-    /// An environment that is made when it is asked for.
+    /// An environment that is created when it is first requested.
     pub(crate) const fn of_file(name: &'static str, file: &'static str, requirements: &'static str) -> Venv {
         Venv { name, file, requirements, installed: OnceLock::new() }
     }

@@ -9,17 +9,17 @@ pub(crate) fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-/// The target folder of cargo, with everything that can be made again.
+/// The target folder of cargo. Everything in it can be regenerated.
 pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }
 
-/// Where `cargo build --release` puts the command.
+/// The path where `cargo build --release` puts the command.
 pub(crate) fn released() -> PathBuf {
     target().join("release").join(format!("hyperslab{}", env::consts::EXE_SUFFIX))
 }
 
-/// Where packages of other versions of tiledb-py are kept.
+/// The folder for packages of other versions of tiledb-py.
 pub(crate) fn wheels() -> PathBuf {
     target().join("oracles").join("wheels")
 }
@@ -30,12 +30,13 @@ pub(crate) fn corpus() -> PathBuf {
         .map_or_else(|| root().join("..").join("shared").join("corpus"), |dir| root().join(dir))
 }
 
-/// Whether a program can be started by its name.
+/// Whether a program can be started by name.
 pub(crate) fn on_path(program: &str) -> bool {
     env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
-/// Whether this run decides about a change. Then no check may be skipped for a missing tool or file.
+/// Whether this run decides whether a change may land. In that case no check may be skipped because of a missing tool
+/// or file.
 pub(crate) fn is_ci() -> bool {
     env::var("CI").is_ok_and(|value| value == "true")
 }

@@ -1,4 +1,4 @@
-"""Prints a hash of all elements of a store, read by another library than the one that wrote it.
+"""Prints a hash of all elements of a store, read by a different library from the one that wrote it.
 
     content.py zarr|tensorstore|h5py STORE
     content.py rows STORE SOURCE

@@ -3,8 +3,8 @@
     side.py hyperslab|gdal|cp|xarray JOB KEY=VALUE...
 
 Jobs: `convert`, and `sparse`, of which only some rows are checked. Keys: `program` that is started, `source`, `into`,
-`options` of the program, for xarray `chunks=NAME:SIZE,...` into which it rechunks and `codec=zstd|blosc`. Each run is a process of its own
-but for xarray, which is imported before. What is written is removed after each run.
+`options` of the program, for xarray `chunks=NAME:SIZE,...` into which it rechunks and `codec=zstd|blosc`. Each run is a separate process,
+except for xarray, which is imported beforehand. The output is removed after each run.
 """
 
 import os

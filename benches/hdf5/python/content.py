@@ -2,7 +2,7 @@
 
     content.py FILE [SHAPE]
 
-With a SHAPE, the file is nothing but the elements of a dataset of float32 of this shape.
+With a SHAPE, the file contains nothing but the elements of a float32 dataset of this shape.
 """
 
 import sys

@@ -1,4 +1,4 @@
-//! What is written: one array, or many small ones.
+//! The content to write: one array, or many small ones.
 
 use bench_side::{Failure, Job};
 use std::path::Path;

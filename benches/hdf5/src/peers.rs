@@ -1,4 +1,4 @@
-//! The other libraries without C.
+//! The other libraries that do not use C.
 
 use crate::content::{Content, Task, dataset_name, few, group_name};
 use bench_side::{Failure, Job, Side, Work, Written};

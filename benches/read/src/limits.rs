@@ -33,7 +33,7 @@ struct Place {
     len: usize,
 }
 
-/// The chunks of the dataset, from the list that the generator of the file has written.
+/// The chunks of the dataset, from the list that the generator of the file wrote.
 fn places(job: &Job) -> Result<Vec<Place>, Failure> {
     let mut name = job.file.clone().into_os_string();
     name.push(".places");

@@ -1,4 +1,4 @@
-//! hyperslab's side. The first functions have all calls that depend on the reading engine.
+//! hyperslab's side. The first functions contain all calls that depend on the reading engine.
 
 use bench_side::{Failure, Job, Memory, Work, memory, total};
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// Opens a file for reading with this number of threads.
+/// Opens a file for reading with the given number of threads.
 fn open_with(file: &Path, threads: usize) -> Result<Arc<dyn Source>, Failure> {
     let options = OpenOptions { pool: Pool::new(threads, Pool::MEMORY), ..OpenOptions::default() };
     Ok(open(file, &options)?)
@@ -191,7 +191,7 @@ impl Work for Columns {
         columns.map(|column| column.values.rows.len()).sum()
     }
 
-    /// The order of cells is that of the tiles, which differs: only the sizes are compared.
+    /// Cells arrive in the order of the tiles, which differs between sides: only the sizes are compared.
     fn total(&mut self) -> Result<Option<String>, Failure> {
         Ok(Some(self.output_len().to_string()))
     }

@@ -111,7 +111,7 @@ class Write(Work):
         self.side.write(self.array, self.elements)
 
     def total(self):
-        # The store is read by another library than the one that wrote it.
+        # The store is read by a different library from the one that wrote it.
         other = SIDES["zarr" if isinstance(self.side, Tensorstore) else "tensorstore"](2)
         return hash_of(other.read(other.open(self.into)))
 

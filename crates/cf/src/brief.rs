@@ -1,6 +1,6 @@
-//! Texts of files that are short enough for a message.
+//! Shortens texts of files for messages.
 
-/// A text that is short enough for a message.
+/// The text, shortened to a length that fits a message.
 pub(crate) fn brief(text: &str) -> String {
     match text.char_indices().nth(MAX_LETTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -8,8 +8,8 @@ pub(crate) fn brief(text: &str) -> String {
     }
 }
 
-/// A message with texts of a file in it, of which those in quotes are brief. What is still too long loses its middle: what
-/// was expected stands at the end.
+/// A message that contains texts of a file. Those in quotes are shortened. If the message is still too long, its middle
+/// is left out, because the expected content is named at the end.
 pub(crate) fn shortened(message: String) -> String {
     if message.len() <= MAX_LETTERS {
         return message;
@@ -30,7 +30,7 @@ pub(crate) fn shortened(message: String) -> String {
     begin.chain(['…']).chain(short.chars().skip(count - END)).collect()
 }
 
-/// What is before the next quote, made brief, and what is behind it. `None` if there is none.
+/// The text before the next quote, shortened, and the text after the quote. `None` if there is no quote.
 fn until_quote(text: &str) -> Option<(String, &str)> {
     let (mut at, mut count, mut cut) = (0, 0_usize, None);
     loop {
@@ -44,14 +44,15 @@ fn until_quote(text: &str) -> Option<(String, &str)> {
         count += 1;
     }
     let own = match cut {
-        // A text that is brief already has an ellipsis behind the last letter.
+        // A text that is already shortened has an ellipsis after the last letter.
         Some(cut) if count > MAX_LETTERS + 1 => format!("{}…", text.get(..cut)?),
         _ => text.get(..at)?.to_owned(),
     };
     Some((own, text.get(at + 1..)?))
 }
 
-/// How many bytes the first letter of a text in quotes has, with the backslash that it may be written with: `\n`, `\u{301}`.
+/// The number of bytes of the first letter of a text in quotes, including the escape that it may be written as: `\n`,
+/// `\u{301}`.
 fn length_of_letter(text: &str) -> usize {
     let mut letters = text.chars();
     let first = letters.next().map_or(0, char::len_utf8);
@@ -67,14 +68,14 @@ fn length_of_letter(text: &str) -> usize {
     }
 }
 
-/// How much of a text is shown.
+/// The number of letters of a text that are shown.
 const MAX_LETTERS: usize = 100;
 
-/// How many letters a message has, of which these are kept at the end.
+/// The maximum number of letters of a message, and how many of them are kept at the end.
 const MAX_MESSAGE: usize = 1_000;
 const END: usize = 300;
 
-/// How long an escape is: `u{10ffff}`.
+/// The maximum length of an escape: `u{10ffff}`.
 const MAX_ESCAPE: usize = 9;
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! A dataset as CF sees it: groups, dimensions and variables, and what the attributes of variables make of each other.
+//! A dataset in the terms of CF: groups, dimensions and variables, and the relations that attributes create between
+//! them.
 //!
-//! A [`Dataset`] is made once from the objects of a file, without the values of arrays. Names that attributes mention are
-//! resolved through groups, and every variable gets the [`Role`]s that CF knows: rules ask for these and never for names.
+//! A [`Dataset`] is built once from the objects of a file, without the values of arrays. Names in attributes are
+//! resolved through groups, and every variable gets its [`Role`]s according to CF: rules look at these roles and never
+//! at names.
 //!
 //! Spec: CF 1.13, 1.3 Terminology, 2.7 Groups
 
@@ -27,22 +29,22 @@ use indexmap::IndexMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The objects of a file that CF speaks of.
+/// The objects of a file that CF applies to.
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
     /// The groups. The first is the root.
     pub groups: Vec<Group>,
     /// The variables in the order of the file.
     pub variables: Vec<Variable>,
-    /// What attributes name, in the order of the variables.
+    /// The names in attributes and what they refer to, in the order of the variables.
     pub references: Vec<Reference>,
-    /// Whether attributes keep the type of their numbers. If not, rules about types ask whether a value fits.
+    /// Whether attributes keep the type of their numbers. If not, rules about types check whether a value fits.
     pub has_typed_attributes: bool,
     dimensions: Vec<Dimension>,
     by_path: HashMap<NodePath, Found>,
 }
 
-/// What is at a path.
+/// The objects at a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     group: Option<usize>,
@@ -55,7 +57,7 @@ struct Found {
 pub struct Group {
     /// The path.
     pub path: NodePath,
-    /// The place of its parent among the groups; `None` for the root.
+    /// The index of its parent among the groups; `None` for the root.
     pub parent: Option<usize>,
     /// The attributes in stored order.
     pub attributes: IndexMap<String, Attribute>,
@@ -82,25 +84,25 @@ pub struct Along {
 /// A variable: an array, or the coordinates of a dimension.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its place among the variables.
+    /// Its index among the variables.
     pub id: usize,
     /// The path.
     pub path: NodePath,
-    /// The place of its group among the groups.
+    /// The index of its group among the groups.
     pub group: usize,
     /// The dimensions, the slowest first.
     pub dimensions: Vec<Along>,
-    /// The datatype without a name or a mark for nulls; `None` if it is not known.
+    /// The datatype without a name and nullability; `None` if it is not known.
     pub datatype: Option<Datatype>,
     /// The attributes in stored order.
     pub attributes: IndexMap<String, Attribute>,
-    /// What the variable is for.
+    /// The roles of the variable.
     pub roles: Roles,
-    /// The attribute `units` as UDUNITS reads it; `None` if there is none, or it is not a text.
+    /// The attribute `units` as parsed by UDUNITS; `None` if there is none, or it is not a string.
     pub unit: Option<Arc<Result<Unit, UnitError>>>,
-    /// The places of the references that it makes.
+    /// The indices of the references that it makes.
     pub refers: std::ops::Range<usize>,
-    /// The places of the references to it.
+    /// The indices of the references to it.
     pub referred: Vec<usize>,
 }
 
@@ -112,10 +114,10 @@ impl Along {
 }
 
 impl Dataset {
-    /// The dataset of the objects of a file: groups before their members, no values. Objects that are neither groups nor
-    /// arrays have no part in CF.
+    /// The dataset of the objects of a file: groups before their members, no values. Objects that are neither groups
+    /// nor arrays play no part in CF.
     ///
-    /// `has_typed_attributes` says whether attributes keep the type of their numbers.
+    /// `has_typed_attributes` states whether attributes keep the type of their numbers.
     pub fn new<'a>(
         nodes: impl IntoIterator<Item = (&'a NodePath, &'a Node)>,
         has_typed_attributes: bool,
@@ -159,7 +161,7 @@ impl Dataset {
         dataset
     }
 
-    /// The place of the group at a path, which is added with its parents if it is not there.
+    /// The index of the group at a path. The group and its parents are added if they do not exist.
     fn group(&mut self, path: &NodePath, attributes: Option<&Attributes>) -> usize {
         let known = self.by_path.get(path).and_then(|found| found.group);
         let place = known.unwrap_or_else(|| {
@@ -194,7 +196,7 @@ impl Dataset {
             let known = units.entry(text.to_owned());
             Arc::clone(known.or_insert_with(|| Arc::new(Unit::parse(text))))
         });
-        // Formats without declared dimensions have those that their arrays name.
+        // In formats without declared dimensions, arrays name their dimensions.
         for along in &dimensions {
             if let Some(path) = &along.path
                 && self.by_path.get(path).is_none_or(|found| found.dimension.is_none())
@@ -223,7 +225,7 @@ impl Dataset {
         self.variables.get(self.by_path.get(path)?.variable?)
     }
 
-    /// A variable by its place.
+    /// A variable by its index.
     pub fn get(&self, id: usize) -> Option<&Variable> {
         self.variables.get(id)
     }
@@ -233,7 +235,7 @@ impl Dataset {
         &self.dimensions
     }
 
-    /// A dimension by its place.
+    /// A dimension by its index.
     pub fn dimension_at(&self, id: usize) -> Option<&Dimension> {
         self.dimensions.get(id)
     }
@@ -243,7 +245,7 @@ impl Dataset {
         self.groups.first()?.attributes.get(name)
     }
 
-    /// What an attribute of a variable names.
+    /// The references that an attribute of a variable makes.
     pub fn references<'a>(
         &'a self,
         variable: &Variable,
@@ -253,7 +255,7 @@ impl Dataset {
         all.iter().filter(move |reference| reference.attribute == attribute)
     }
 
-    /// The variables that an attribute of a variable names, as far as they are there.
+    /// The variables that an attribute of a variable names, as far as they exist.
     pub fn named<'a>(
         &'a self,
         variable: &Variable,
@@ -262,7 +264,7 @@ impl Dataset {
         self.references(variable, attribute).filter_map(|reference| self.target(reference))
     }
 
-    /// The variable that a reference leads to.
+    /// The variable that a reference resolves to.
     pub fn target(&self, reference: &Reference) -> Option<&Variable> {
         match reference.target {
             Target::Variable(id) => self.get(id),
@@ -286,7 +288,7 @@ impl Dataset {
         self.at(along.path.as_ref()?).filter(|variable| variable.is(Role::Coordinate))
     }
 
-    /// The coordinate and auxiliary coordinate variables of a variable, scalar ones too.
+    /// The coordinate and auxiliary coordinate variables of a variable, including scalar ones.
     pub fn coordinates<'a>(&'a self, variable: &'a Variable) -> impl Iterator<Item = &'a Variable> + 'a {
         let own = variable.dimensions.iter().filter_map(|along| self.coordinate_of(along));
         own.filter(|of| of.id != variable.id).chain(self.named(variable, "coordinates"))
@@ -299,49 +301,50 @@ impl Variable {
         self.path.name()
     }
 
-    /// The place of one of its attributes, for findings: `PATH@NAME`.
+    /// The location of one of its attributes, for findings: `PATH@NAME`.
     pub fn place(&self, attribute: &str) -> String {
         format!("{}@{attribute}", self.path)
     }
 
-    /// Whether it has a role.
+    /// Whether it has this role.
     pub fn is(&self, role: Role) -> bool {
         self.roles.has(role)
     }
 
-    /// Whether it has an attribute.
+    /// Whether it has this attribute.
     pub fn has(&self, attribute: &str) -> bool {
         self.attributes.contains_key(attribute)
     }
 
-    /// The text of an attribute, without white space around it; `None` if it is not a single text.
+    /// The string of an attribute, without surrounding white space; `None` if it is not a single string.
     pub fn text(&self, attribute: &str) -> Option<&str> {
         self.attributes.get(attribute)?.text()
     }
 
-    /// The numbers of an attribute; `None` if it is not of numbers.
+    /// The numbers of an attribute; `None` if its values are not numbers.
     pub fn numbers(&self, attribute: &str) -> Option<&[Number]> {
         self.attributes.get(attribute)?.numbers()
     }
 
-    /// The numbers of an attribute in the unit of the stored values, as the attribute `_Unsigned` says they are to be read.
+    /// The numbers of an attribute in the unit of the stored values, interpreted according to the attribute
+    /// `_Unsigned`.
     pub fn stored_numbers(&self, attribute: &str) -> Option<Vec<Number>> {
         Some(self.numbers(attribute)?.iter().map(|number| self.as_read(*number)).collect())
     }
 
-    /// The numbers that mark missing values by `_FillValue` and `missing_value`, as they are stored. Of very many only the
-    /// first, since each value is compared with all.
+    /// The numbers that mark missing values by `_FillValue` and `missing_value`, as stored. If there are very many,
+    /// only the first ones, since each value is compared with all of them.
     pub fn marks(&self) -> impl Iterator<Item = Number> + '_ {
         let numbers = ["_FillValue", "missing_value"].into_iter().filter_map(|name| self.numbers(name));
         numbers.flatten().copied().take(MAX_MARKS)
     }
 
-    /// A stored number as the attribute `_Unsigned` says it is to be read: the classic formats have no unsigned types.
+    /// A stored number, interpreted according to the attribute `_Unsigned`: the classic formats have no unsigned types.
     pub fn as_read(&self, number: Number) -> Number {
         self.reading().read(number)
     }
 
-    /// How all stored numbers are to be read. It looks attributes up, so that loops over values ask for it once.
+    /// How stored numbers are interpreted. This looks up attributes, so loops over values should call it once.
     pub(crate) fn reading(&self) -> Reading {
         let is_unsigned = || self.text("_Unsigned").is_some_and(|text| text.eq_ignore_ascii_case("true"));
         match self.datatype {
@@ -355,12 +358,12 @@ impl Variable {
         self.text("standard_name")?.split_whitespace().next()
     }
 
-    /// The modifier behind the standard name.
+    /// The modifier after the standard name.
     pub fn modifier(&self) -> Option<&str> {
         self.text("standard_name")?.split_whitespace().nth(1)
     }
 
-    /// The unit, if UDUNITS reads it.
+    /// The unit, if UDUNITS can parse it.
     pub fn unit(&self) -> Option<&Unit> {
         self.unit.as_ref()?.as_ref().as_ref().ok()
     }
@@ -383,17 +386,17 @@ impl Variable {
         )
     }
 
-    /// Whether the elements are texts or characters.
+    /// Whether the elements are strings or characters.
     pub fn is_text(&self) -> bool {
         matches!(self.datatype, Some(Datatype::String(_)))
     }
 
-    /// Whether the elements are single characters, of which the last dimension makes texts.
+    /// Whether the elements are single characters, which form strings along the last dimension.
     pub fn is_char(&self) -> bool {
         matches!(&self.datatype, Some(Datatype::String(Text::Fixed { len: 1, .. })))
     }
 
-    /// The dimensions without the one that makes texts of characters.
+    /// The dimensions without the one that forms strings from characters.
     pub fn dimensions_of_values(&self) -> &[Along] {
         match self.dimensions.split_last() {
             Some((_, rest)) if self.is_char() => rest,
@@ -406,11 +409,11 @@ impl Variable {
         self.dimensions_of_values().iter().all(|along| along.length == 1)
     }
 
-    /// Whether one of its dimensions is this.
+    /// Whether this is one of its dimensions.
     pub fn spans(&self, along: &Along) -> bool {
         along.path.is_some() && self.dimensions.iter().any(|own| own.path == along.path)
     }
 }
 
-/// How many numbers are taken for marks of missing values.
+/// The maximum number of values that are used as marks of missing values.
 const MAX_MARKS: usize = 100;

@@ -1,7 +1,7 @@
 //! Dataspaces of TileDB-CF: groups of TileDB arrays whose dimensions and attributes are related by their names.
 //!
-//! A [`Dataspace`] is what the conventions speak of: the arrays of a group with their schemas, and the keys of metadata. It
-//! knows nothing of how they are stored. [`Convention::check`] finds what of a convention does not hold.
+//! A [`Dataspace`] contains what the conventions apply to: the arrays of a group with their schemas, and the keys of
+//! metadata. It does not know how they are stored. [`Convention::check`] finds violations of a convention.
 //!
 //! Spec: TileDB-CF Dataspace Specification 0.1.0 to 0.3.0
 
@@ -30,7 +30,7 @@ pub struct Dataspace {
 pub struct Array {
     /// The path of the array.
     pub path: String,
-    /// The name that the group gives it; `None` for members without name.
+    /// The name of the array in the group; `None` for members without a name.
     pub name: Option<String>,
     /// The dimensions.
     pub dimensions: Vec<Dimension>,
@@ -49,9 +49,9 @@ pub struct Dimension {
     pub name: String,
     /// The datatype, as TileDB names it.
     pub datatype: String,
-    /// Whether the datatype is one of integers. Those of times are none.
+    /// Whether the datatype is an integer type. Datatypes of times do not count as such.
     pub is_integer: bool,
-    /// The lower and the upper bound of the domain as text; `None` for texts, whose domain has no bounds.
+    /// The lower and the upper bound of the domain as text; `None` for strings, whose domain has no bounds.
     pub domain: Option<(String, String)>,
 }
 
@@ -89,13 +89,13 @@ pub struct Entry {
 }
 
 impl Dimension {
-    /// Whether it is an index dimension: one of integers that begins at 0.
+    /// Whether it is an index dimension: one of an integer type that begins at 0.
     pub fn is_index(&self) -> bool {
         self.is_integer && self.domain.as_ref().is_some_and(|(low, _)| low == "0")
     }
 }
 
-/// The name in the dataspace of an attribute or a dimension: its own, without the suffix `.index` or `.data`.
+/// The name in the dataspace of an attribute or a dimension: its name without the suffix `.index` or `.data`.
 ///
 /// ```
 /// use hyperslab_cf::dataspace::dataspace_name;
@@ -106,11 +106,11 @@ pub fn dataspace_name(name: &str) -> &str {
     name.strip_suffix(".index").or_else(|| name.strip_suffix(".data")).unwrap_or(name)
 }
 
-/// The name of an array that has the metadata of its group, up to version 0.2.0.
+/// The name of an array that holds the metadata of its group, up to version 0.2.0.
 pub const GROUP_ARRAY: &str = "__tiledb_group";
 
-/// What the keys of metadata of attributes begin with, before the name and a dot.
+/// The prefix of the metadata keys of attributes; the name and a dot follow.
 pub const OF_ATTRIBUTE: &str = "__tiledb_attr.";
 
-/// What the keys of metadata of dimensions begin with, before the name and a dot.
+/// The prefix of the metadata keys of dimensions; the name and a dot follow.
 pub const OF_DIMENSION: &str = "__tiledb_dim.";

@@ -1,6 +1,6 @@
-//! How far one word is from another.
+//! The edit distance between two words.
 
-/// The Levenshtein distance, with the swap of two neighbours as one edit, unless it is more than `most`.
+/// The Levenshtein distance, with a swap of two neighbours as one edit; `None` if it exceeds `most`.
 pub(crate) fn edits(a: &[char], b: &[char], most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most {
         return None;
@@ -24,7 +24,7 @@ pub(crate) fn edits(a: &[char], b: &[char], most: usize) -> Option<usize> {
             row.push(least);
             (left, least_of_row, before_it) = (least, least_of_row.min(least), Some(y));
         }
-        // No later row has less: a swap looks back by two rows, and is an edit itself.
+        // No later row has a smaller minimum: a swap refers to two rows back, but is an edit itself.
         if least_of_row > most {
             return None;
         }

@@ -1,11 +1,12 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
-//! * [`dataset`]: groups, dimensions and variables, and what they are to each other.
+//! * [`dataset`]: groups, dimensions and variables, and how they relate to each other.
 //! * [`rules`]: the rules of CF by version, and their checks.
 //! * [`dataspace`]: dataspaces of TileDB-CF, and their conventions.
-//! * [`meaning`]: what stored values mean by the attributes of their variable: missing values, packing, flags.
-//! * [`time`]: counts of time as dates in the calendars of CF, and dates as counts.
+//! * [`meaning`]: the meaning of stored values according to the attributes of their variable: missing values, packing,
+//!   flags.
+//! * [`time`]: conversion of counts of time to dates in the calendars of CF, and back.
 //! * [`units`]: units by the grammar of UDUNITS-2, their dimensions and conversions.
 //! * [`tables`]: standard names, area types, regions.
 

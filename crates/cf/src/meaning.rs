@@ -1,4 +1,4 @@
-//! The meaning of stored values by the attributes of their variable: missing values, packing, times, flags.
+//! The meaning of stored values according to the attributes of their variable: missing values, packing, times, flags.
 //!
 //! ```
 //! use hyperslab_cf::meaning::Meaning;
@@ -40,7 +40,7 @@ use hyperslab_model::{Attributes, Datatype, Element, Elements, Values};
 /// The meaning of the stored values of a variable.
 #[derive(Clone, Debug)]
 pub struct Meaning {
-    /// The datatype of the stored elements; an unsigned one if the attribute `_Unsigned` says so.
+    /// The datatype of the stored elements; unsigned if the attribute `_Unsigned` says so.
     pub datatype: Datatype,
     /// The elements that mark missing values.
     pub missing: Missing,
@@ -55,8 +55,8 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// The meaning of elements of this datatype; for an array datatype, of the items. Attributes that cannot be read, or
-    /// do not fit the datatype, mean nothing.
+    /// The meaning of elements of this datatype; for an array datatype, of the items. Attributes that cannot be read,
+    /// or do not fit the datatype, are ignored.
     pub fn of(attributes: &Attributes, datatype: &Datatype) -> Meaning {
         let unsigned = text(attributes, "_Unsigned");
         let read = match (datatype.resolved(), unsigned.as_deref()) {
@@ -70,13 +70,13 @@ impl Meaning {
         meaning
     }
 
-    /// The meaning of elements as they are stored: only missing values have another one, by `_FillValue` and
+    /// The meaning of elements exactly as stored: only missing values are interpreted, by `_FillValue` and
     /// `missing_value`.
     pub fn as_stored(attributes: &Attributes, datatype: &Datatype) -> Meaning {
         Meaning::marked(attributes, datatype, datatype.resolved().clone())
     }
 
-    /// Elements of `datatype` that are read as `read`, with the marks of missing ones.
+    /// Elements of `datatype` that are interpreted as `read`, with the marks of missing values.
     fn marked(attributes: &Attributes, datatype: &Datatype, read: Datatype) -> Meaning {
         let missing = Missing::default();
         let is_reread = read != *datatype.resolved();
@@ -94,7 +94,7 @@ impl Meaning {
         meaning
     }
 
-    /// Adds the elements `values` of `datatype` to those that are missing, such as the default fill value of a format.
+    /// Adds the elements `values` of `datatype` to the missing ones, such as the default fill value of a format.
     pub fn add_missing(&mut self, datatype: &Datatype, values: &Values) {
         for value in self.elements(datatype, values) {
             self.missing.add(value, &self.datatype);
@@ -112,7 +112,7 @@ impl Meaning {
             && let Some(units) = text(attributes, "units")
         {
             let calendar = text(attributes, "calendar").filter(|calendar| !calendar.is_empty());
-            // With units that have no fixed length, such as months, values remain numbers.
+            // If units have no fixed length, such as months, values remain numbers.
             self.counting = Counting::of_units(&units, calendar.as_deref()).and_then(Result::ok);
         }
         if let (Datatype::Int { .. }, Some(meanings)) =
@@ -135,8 +135,8 @@ impl Meaning {
         }
     }
 
-    /// The numbers in `values`, converted to the signedness of the stored elements. Numbers of another length, as those of
-    /// JSON, are converted too if `_Unsigned` says that elements are not read as they are stored.
+    /// The numbers in `values`, converted to the signedness of the stored elements. Numbers of another length, such as
+    /// those of JSON, are also converted if `_Unsigned` changes how elements are interpreted.
     fn elements(&self, datatype: &Datatype, values: &Values) -> Vec<Number> {
         let (wrapped, signed) = match (datatype.resolved(), &self.datatype) {
             (Datatype::Int { bits, signed: of }, Datatype::Int { bits: own, signed })
@@ -159,7 +159,7 @@ impl Meaning {
     }
 }
 
-/// The first text of an attribute, without spaces around it; `None` if it has none.
+/// The first string of an attribute, without surrounding spaces; `None` if it has none.
 pub fn text(attributes: &Attributes, name: &str) -> Option<String> {
     texts(attributes, name).first().map(|text| String::from_utf8_lossy(text).trim().to_owned())
 }

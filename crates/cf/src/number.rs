@@ -1,4 +1,4 @@
-//! Numbers of attributes and variables, as precise as they are stored.
+//! Numbers of attributes and variables, in the precision in which they are stored.
 
 use hyperslab_model::Element;
 use std::fmt;
@@ -13,7 +13,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The number of an element; `None` if it is not one.
+    /// The number that an element represents; `None` if it is not a number.
     pub fn of(element: &Element<'_>) -> Option<Number> {
         match element {
             Element::Int(value) | Element::Enum(value, _) => Some(Number::Int(*value)),
@@ -41,28 +41,28 @@ impl Number {
     }
 }
 
-/// How stored numbers are to be read.
+/// How stored numbers are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// What is added to negative integers.
+    /// The number that is added to negative integers.
     turn: i128,
 }
 
 impl Reading {
-    /// As they are.
+    /// Numbers are taken as stored.
     pub(crate) const STORED: Reading = Reading { turn: 0 };
 
-    /// Integers of some bits as unsigned ones.
+    /// Integers of this many bits are interpreted as unsigned.
     pub(crate) fn unsigned(bits: u16) -> Reading {
         Reading { turn: 1_i128.checked_shl(u32::from(bits)).unwrap_or(0) }
     }
 
-    /// Whether integers are read as unsigned ones.
+    /// Whether integers are interpreted as unsigned.
     pub(crate) fn is_unsigned(self) -> bool {
         self.turn != 0
     }
 
-    /// Reads a number.
+    /// Interprets a number.
     pub(crate) fn read(self, number: Number) -> Number {
         match number {
             Number::Int(value) if value < 0 => Number::Int(value.saturating_add(self.turn)),

@@ -1,9 +1,9 @@
-//! The rules of the CF conventions: a table of all, and a file of checks for each chapter.
+//! The rules of the CF conventions: a table of all rules, and a file of checks for each chapter.
 //!
-//! A [`CfRule`] knows its section, the versions that have it, whether it is a requirement, and how it is checked: by
-//! attributes alone, by the values of one variable as they stream by, or by values of several variables.
+//! A [`CfRule`] contains its section, the versions that have it, whether it is a requirement, and how it is checked: by
+//! attributes alone, by the values of one variable as they are streamed, or by values of several variables.
 //!
-//! Spec: CF 1.13 and its conformance document; the versions before it where they differ
+//! Spec: CF 1.13 and its conformance document; earlier versions where they differ
 
 mod attributes;
 mod auto;
@@ -38,20 +38,21 @@ const fn version(minor: u16) -> Version {
     Version { major: 1, minor }
 }
 
-/// What is checked, and by what.
+/// What is checked, and against what.
 #[derive(Clone, Copy)]
 pub struct Checked<'a> {
     /// The dataset.
     pub dataset: &'a Dataset,
     /// The standard names.
     pub names: &'a StandardNames,
-    /// The values of variables; `None` to leave out the rules that need them.
+    /// The values of variables; `None` to skip the rules that need them.
     pub values: Option<&'a dyn ValueReader>,
-    /// Whether a rule was asked for.
+    /// Whether a rule was requested.
     pub wants: &'a dyn Fn(&CfRule) -> bool,
 }
 
-/// Checks a dataset. `versions` has the version that each of its groups is checked by; `None` for those that are not.
+/// Checks a dataset. `versions` has the version against which each of its groups is checked; `None` for groups that are
+/// not checked.
 ///
 /// # Errors
 /// If values cannot be read.
@@ -91,12 +92,12 @@ fn run(
     }
 }
 
-/// How a rule is checked: in one way or several.
+/// How a rule is checked: in one or several ways.
 #[derive(Clone, Copy)]
 struct Check {
     /// By attributes, datatypes and dimensions.
     attributes: Option<Attributes>,
-    /// By the values of each variable alone. All such rules see them in one stream.
+    /// By the values of each variable alone. All such rules share one pass over the values.
     values: Option<OfValues>,
     /// By values of several variables together.
     related: Option<Related>,

@@ -1,15 +1,15 @@
-//! The tables that the CF conventions point to: standard names, area types, regions, and the appendices of the
-//! conventions that list what may be written. All of it is part of the crate, with its version, and nothing is looked
-//! up elsewhere.
+//! The tables that the CF conventions refer to: standard names, area types, regions, and the appendices of the
+//! conventions that list what is allowed. All tables are embedded in the crate, with their versions, and nothing is
+//! looked up elsewhere.
 //!
-//! * [`StandardNames`]: names, their canonical units and aliases, also from a file of the caller.
+//! * [`StandardNames`]: names, their canonical units and aliases, optionally from a file of the caller.
 //! * [`Vocabulary`]: area types and standardized regions.
 //! * [`attributes`]: Appendix A.
-//! * [`modifiers`]: Appendix C, what may follow a standard name.
+//! * [`modifiers`]: Appendix C, modifiers that may follow a standard name.
 //! * [`vertical`]: Appendix D, parametric vertical coordinates.
 //! * [`cell_methods`]: Appendix E.
 //! * [`grid_mappings`]: Appendix F.
-//! * [`published`]: the embedded texts from the files that CF publishes.
+//! * [`published`]: generates the embedded tables from the files that CF publishes.
 //!
 //! Spec: CF 1.13, appendices A and C to F; standard name table version 93, area types version 13, regions version 5
 

@@ -1,4 +1,4 @@
-//! Counts of time since a moment, and the dates that they mean in the calendars of CF.
+//! Counts of time since a moment, and the dates that they represent in the calendars of CF.
 //!
 //! ```
 //! use hyperslab_cf::time::Counting;
@@ -38,10 +38,10 @@ pub struct Counting {
 /// compared.
 pub type Instant = i128;
 
-/// The attoseconds of a nanosecond.
+/// The number of attoseconds in a nanosecond.
 pub const NANOSECOND: i128 = 1_000_000_000;
 
-/// The attoseconds of a second.
+/// The number of attoseconds in a second.
 pub const SECOND: i128 = 1_000_000_000 * NANOSECOND;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +51,11 @@ enum Step {
 }
 
 impl Counting {
-    /// The counting of an attribute `units` such as `hours since 2024-03-01`; `None` if it is not one of times. Without
-    /// `calendar` it is `standard`, as CF has it.
+    /// The counting that an attribute `units` such as `hours since 2024-03-01` describes; `None` if it does not
+    /// describe times. Without `calendar` it is `standard`, as in CF.
     ///
-    /// The unit is one of UDUNITS, in any case as xarray and cftime read it: `Ms` are milliseconds. A month has a fixed
-    /// length in the calendar `360_day` only, and a `common_year` in `noleap`.
+    /// The unit is one of UDUNITS, but case-insensitive as in xarray and cftime: `Ms` means milliseconds. A month has a
+    /// fixed length only in the calendar `360_day`, and a `common_year` only in `noleap`.
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for units without fixed length and other calendars;
@@ -118,11 +118,11 @@ impl Counting {
         }
     }
 
-    /// The begin and end of the period that a text names; equal for a fraction of a second, which names a moment.
+    /// The beginning and end of the period that a text names; equal for a fraction of a second, which names a moment.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for texts that are not dates, and days that the
-    /// calendar does not have.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for texts that are not dates, and for days that
+    /// do not exist in the calendar.
     pub fn period(&self, text: &str) -> Result<(Instant, Instant)> {
         let written = Written::parse(text, 4).ok_or_else(|| {
             Error::invalid(format!("{text:?} is not a date, expected one as 2026-03-01T06:00"))
@@ -133,7 +133,7 @@ impl Counting {
         Ok((written.start(self.calendar)?, written.end(self.calendar)?))
     }
 
-    /// The instant of `count`; beyond some 10^12 years the last possible instant.
+    /// The instant of `count`; beyond some 10^12 years, the last possible instant.
     pub fn instant(&self, count: i128) -> Instant {
         match self.step {
             Step::Attoseconds(step) => count.saturating_mul(step).saturating_add(self.epoch),
@@ -148,7 +148,7 @@ impl Counting {
         }
     }
 
-    /// The count of an instant, as exactly as a 64-bit number can be; NaN if counts are months.
+    /// The count of an instant, as exact as a 64-bit float can be; NaN if counts are months.
     pub fn count(&self, instant: Instant) -> f64 {
         let Step::Attoseconds(step) = self.step else { return f64::NAN };
         let since = instant.saturating_sub(self.epoch);
@@ -162,11 +162,12 @@ impl Counting {
         above.div_euclid(below) as f64 + above.rem_euclid(below) as f64 / below as f64
     }
 
-    /// The instant of a count with fraction; `None` if it is not finite, or beyond all instants, and if counts are months.
+    /// The instant of a count with a fraction; `None` if the count is not finite, beyond all instants, or counts
+    /// months.
     ///
-    /// It is rounded to nanoseconds, microseconds or milliseconds: the finest of them that a 64-bit number of this size
-    /// tells apart. Days since 1600 are exact only to some microseconds, and 8 hours are 1/3 of a day, which has no end in
-    /// binary digits.
+    /// It is rounded to nanoseconds, microseconds or milliseconds: the finest of them that a 64-bit float of this size
+    /// can distinguish. Days since 1600 are exact only to some microseconds, and 8 hours are 1/3 of a day, which has no
+    /// finite binary representation.
     pub fn moment(&self, count: f64) -> Option<Instant> {
         let Step::Attoseconds(step) = self.step else { return None };
         if !count.is_finite() {
@@ -175,15 +176,15 @@ impl Counting {
         let fraction = truncated((count.fract() * step as f64).round());
         let instant =
             truncated(count.trunc()).checked_mul(step)?.checked_add(fraction)?.checked_add(self.epoch)?;
-        // Counts are the results of calculations, whose errors are a few times the distance to the next number.
+        // Counts result from calculations, whose errors are a few times the distance to the next number.
         let noise = 4.0 * (count.abs().next_up() - count.abs()) * step as f64;
         let units = [NANOSECOND, 1000 * NANOSECOND];
         let unit = units.into_iter().find(|unit| noise < *unit as f64).unwrap_or(1_000_000 * NANOSECOND);
         instant.checked_add(unit / 2)?.div_euclid(unit).checked_mul(unit)
     }
 
-    /// Whether an instant and those after it have the same dates as in the calendar of ISO 8601, so that a count since
-    /// 1970 means them in every program.
+    /// Whether an instant and those after it have the same dates as in the calendar of ISO 8601, so that every program
+    /// interprets a count since 1970 as the same date.
     pub fn is_iso_from(&self, instant: Instant) -> bool {
         self.calendar.is_iso_from(instant.div_euclid(DAY))
     }
@@ -212,17 +213,17 @@ pub fn is_date(text: &str) -> bool {
     Written::parse(text, 4).is_some_and(|written| written.month.is_some())
 }
 
-/// The length of a unit in attoseconds; `None` if it is none of time, or has no fixed length in the calendar.
+/// The length of a unit in attoseconds; `None` if it is not a unit of time, or has no fixed length in the calendar.
 fn length(unit: &str, calendar: Option<Calendar>) -> Option<i128> {
-    // For UDUNITS a month is a twelfth of a tropical year, which nobody means. cftime reads both of these units, each
-    // in the calendar where it is a number of days.
+    // In UDUNITS a month is a twelfth of a tropical year, which is never what is meant. cftime supports these two
+    // units, each in the calendar where it is a number of days.
     match unit.to_ascii_lowercase().as_str() {
         "month" | "months" => calendar.filter(|calendar| calendar.has_equal_months()).map(|_| 30 * DAY),
         "common_year" | "common_years" => {
             calendar.filter(|calendar| calendar.has_equal_years()).map(|_| 365 * DAY)
         }
         lower => {
-            // What cftime has and UDUNITS has not are plurals of symbols: `hrs`, `mins`, `secs`.
+            // cftime, unlike UDUNITS, supports plurals of symbols: `hrs`, `mins`, `secs`.
             let texts = [lower, lower.strip_suffix('s').unwrap_or(lower), unit];
             let mut units = texts.into_iter().filter_map(|text| Unit::parse(text).ok());
             let unit =
@@ -230,7 +231,7 @@ fn length(unit: &str, calendar: Option<Calendar>) -> Option<i128> {
             let whole = unit.scale().trunc();
             let fraction = truncated((unit.scale().fract() * SECOND as f64).round());
             let length = truncated(whole).checked_mul(SECOND)?.checked_add(fraction)?;
-            // From the sidereal month of 27.3 days on, UDUNITS has months, years and what is made of them.
+            // From the sidereal month of 27.3 days on, UDUNITS has months, years and units derived from them.
             Some(length).filter(|length| (1..27 * DAY).contains(length))
         }
     }
@@ -252,17 +253,17 @@ const MINUTE: i128 = 60 * SECOND;
 const HOUR: i128 = 60 * MINUTE;
 const DAY: i128 = 24 * HOUR;
 
-/// The maximum year; attoseconds of as many years fit into an [`Instant`] several times.
+/// The maximum number of digits of a year; attoseconds of this many years fit into an [`Instant`] several times.
 const MAX_DIGITS: u32 = 12;
 
-/// All integers below are exact as 64-bit floating-point numbers.
+/// All integers below this are exact as 64-bit floating-point numbers.
 const EXACT: u128 = 1 << 53;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    // As cftime has them; `tests/data/make_cf_times.py` wrote them.
+    // The results of cftime, written by `tests/data/make_cf_times.py`.
     const TIMES: &str = include_str!("../tests/data/cf_times.tsv");
     const PERIODS: &str = include_str!("../tests/data/cf_periods.tsv");
 
@@ -383,7 +384,7 @@ mod tests {
             let counting = counting(&format!("{unit} since 2000-01-01"), calendar).unwrap();
             (counting.instant(1) - counting.instant(0)) as f64 / SECOND as f64
         };
-        // All that cftime 1.6 reads.
+        // All units that cftime 1.6 supports.
         for (texts, expected) in [
             ("microseconds microsecond microsec microsecs", 1e-6),
             ("milliseconds millisecond millisec millisecs msec msecs ms Ms", 1e-3),
@@ -391,7 +392,7 @@ mod tests {
             ("minutes minute min mins", 60.0),
             ("hours hour hr hrs h Hours HRS", 3600.0),
             ("days day d D", 86_400.0),
-            // UDUNITS has these as well.
+            // UDUNITS also has these.
             ("nanoseconds nanosecond nanosec nanosecs nsec nsecs ns", 1e-9),
             ("us", 1e-6),
             ("weeks week", 604_800.0),

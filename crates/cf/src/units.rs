@@ -1,13 +1,13 @@
-//! Units of measure, as UDUNITS-2 reads them.
+//! Units of measure, as interpreted by UDUNITS-2.
 //!
-//! CF-1.13 section 3.1 says that the value of `units` is a string that UDUNITS recognises. What it recognises follows
-//! from three things, each of which has its module here: the tokens of `lib/scanner.l`, the grammar of `lib/parser.y`,
-//! and the database `lib/udunits2-*.xml`. The version is 2.2.28; where its behaviour is surprising it is kept,
-//! because files are read by it.
+//! CF-1.13 section 3.1 requires the value of `units` to be a string that UDUNITS recognises. What it recognises is
+//! determined by three things, each of which has a module here: the tokens of `lib/scanner.l`, the grammar of
+//! `lib/parser.y`, and the database `lib/udunits2-*.xml`. The version is 2.2.28. Its behaviour is reproduced even where
+//! it is surprising, because it is what files are read with.
 //!
-//! Three things differ from UDUNITS, all of them beyond what files hold. An exponent above 32,767 and a scale or offset
-//! that is not a normal number of 64 bits are errors here, not numbers that wrapped around or became infinite.
-//! Parentheses nest at most 100 deep. A NUL is an error and does not end the string.
+//! There are three differences from UDUNITS, none of which occurs in actual files. An exponent above 32,767 and a scale
+//! or offset that is not a normal number of 64 bits are errors here, instead of numbers that wrapped around or became
+//! infinite. Parentheses nest at most 100 deep. A NUL is an error and does not end the string.
 //!
 //! ```
 //! use hyperslab_cf::units::Unit;
@@ -48,7 +48,7 @@ pub struct Unit {
     unread: Option<usize>,
 }
 
-/// What a unit is, apart from its scale and offset.
+/// The form of a unit, apart from its scale and offset.
 #[derive(Clone, Debug)]
 pub enum Form {
     /// A product of powers of base units.
@@ -81,31 +81,33 @@ pub enum LogarithmBase {
 }
 
 impl Unit {
-    /// Reads a unit. White space around it is left out, as callers of UDUNITS do; nothing at all is the
-    /// unit `1`.
+    /// Parses a unit. Surrounding white space is ignored, as in programs that use UDUNITS; an empty string is the unit
+    /// `1`.
     ///
     /// # Errors
-    /// If UDUNITS-2 would not read it: see [`UnitError`].
+    /// If UDUNITS-2 would not accept it: see [`UnitError`].
     pub fn parse(text: &str) -> Result<Unit, UnitError> {
         grammar::parse(text, database::udunits())
     }
 
-    /// What the unit is, apart from its scale and offset.
+    /// The form of the unit, apart from its scale and offset.
     pub fn form(&self) -> &Form {
         &self.form
     }
 
-    /// The factor from this unit to that of its form: 1,000 of `km`.
+    /// The factor from this unit to that of its form: 1,000 for `km`.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// What is added to a value before it is scaled: 273.15 of `degC`. It counts in this unit, not in that of its form.
+    /// The number that is added to a value before it is scaled: 273.15 for `degC`. It is in this unit, not in that of
+    /// its form.
     pub fn offset(&self) -> f64 {
         self.offset
     }
 
-    /// The dimension of the unit; that of the reference level if it is logarithmic, of the time if it has an origin.
+    /// The dimension of the unit; for a logarithmic unit that of the reference level, for a time since a moment that of
+    /// time.
     pub fn dimension(&self) -> Dimension {
         match &self.form {
             Form::Product(dimension) => *dimension,
@@ -123,13 +125,14 @@ impl Unit {
 
     /// The byte at which UDUNITS stopped reading, if it left something unread.
     ///
-    /// It looks one token ahead, and does not notice when that token is the last of the string and does not belong
-    /// there: it reads `m)` as `m`, and `days since 1970-01-01Z` as if it had no `Z`.
+    /// It looks one token ahead, and does not notice if that token is the last of the string and does not belong there:
+    /// it reads `m)` as `m`, and `days since 1970-01-01Z` as if there were no `Z`.
     pub fn unread(&self) -> Option<usize> {
         self.unread
     }
 
-    /// Whether the unit has no dimension: as `ut_is_dimensionless`, for which radians and logarithms have none.
+    /// Whether the unit has no dimension: as `ut_is_dimensionless`, which treats radians and logarithms as
+    /// dimensionless.
     pub fn is_dimensionless(&self) -> bool {
         self.is_plain_logarithm() || self.dimension().is_dimensionless()
     }
@@ -160,9 +163,9 @@ impl Unit {
         Conversion::between(self, to)
     }
 
-    /// Whether two units are one: of equal form, scale and offset, up to rounding.
+    /// Whether two units are the same: equal form, scale and offset, up to rounding.
     ///
-    /// Radians count here, so `rad s-1` and `Hz` are not the same.
+    /// Radians are significant here, so `rad s-1` and `Hz` are not the same.
     pub fn same(&self, other: &Unit) -> bool {
         let forms = match (&self.form, &other.form) {
             (Form::Product(one), Form::Product(two)) => one == two,
@@ -181,7 +184,7 @@ impl Unit {
             && algebra::is_almost_equal(self.offset, other.offset)
     }
 
-    /// Whether a scale or offset was put on the form.
+    /// Whether a scale or offset was applied to the form.
     fn is_galilean(&self) -> bool {
         self.scale != 1.0 || self.offset != 0.0
     }
@@ -190,7 +193,7 @@ impl Unit {
         matches!(self.form, Form::Logarithm { .. }) && !self.is_galilean()
     }
 
-    /// For UDUNITS a time since a moment is no longer one when it has got an offset.
+    /// In UDUNITS, a time since a moment no longer is one once it has an offset.
     fn is_plain_since(&self) -> bool {
         matches!(self.form, Form::Since { .. }) && !self.is_galilean()
     }

@@ -1,4 +1,4 @@
-//! The verbs. Each takes its arguments, writes its answer and returns the exit status.
+//! The verbs. Each takes its arguments, writes its output and returns the exit status.
 
 pub(crate) mod check;
 pub(crate) mod completions;

@@ -1,16 +1,16 @@
-//! `convert --dataspace NAME`: a convention that the target is to satisfy, if its format has dataspaces.
+//! `convert --dataspace NAME`: a convention that the target must satisfy, if its format has dataspaces.
 
 use crate::args::{Common, Convert, Verb};
 use hyperslab::location::Locator;
 use hyperslab::{DataspaceView, recognize, target_format, target_format_of};
 use std::path::Path;
 
-/// Makes the convention that `--dataspace` names an option of the target, if the verb writes a format that has one. The source is
-/// then shown as the dataspace that it is.
+/// Turns the convention named by `--dataspace` into an option of the target, if the verb writes a format that has such
+/// an option. The source is then shown as the kind of dataspace that it is.
 pub(crate) fn settle(verb: &mut Verb, common: &mut Common) {
     let (Verb::Convert(args), Some(DataspaceView::Convention(_))) = (verb, common.dataspace) else { return };
     let Convert { sources, target, target_format: named, writing, .. } = args;
-    // What is wrong with the name of a format is said where it is used.
+    // An invalid format name is reported where it is used.
     let found = match &named.format {
         Some(name) => target_format(name),
         None => target_format_of(Path::new(target.as_str())),

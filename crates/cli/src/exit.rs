@@ -6,7 +6,7 @@ use std::process::ExitCode;
 /// The exit status of a command. With several locations, the worst applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Success: the answer is yes, or the work is done.
+    /// Success: the answer is yes, or the task is done.
     Yes,
     /// The answer is no, or something could not be read.
     No,

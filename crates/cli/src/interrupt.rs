@@ -1,4 +1,4 @@
-//! Ctrl-C: the first stops the work like any failure, the second ends the process at once.
+//! Ctrl-C: the first one stops the work like any failure, the second one ends the process at once.
 
 use hyperslab::{CancelToken, Result};
 use std::sync::atomic::AtomicBool;
@@ -9,7 +9,7 @@ static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// The exit code of a process that a user interrupted: 128 plus the number of the signal.
 pub(crate) const EXIT_CODE: u8 = 130;
 
-/// Starts to listen for Ctrl-C. If the system does not allow that, Ctrl-C ends the process as usual.
+/// Starts listening for Ctrl-C. If the system does not allow that, Ctrl-C ends the process as usual.
 pub(crate) fn listen() {
     use signal_hook::consts::SIGINT;
     // The order matters: at the first signal, the flag is not yet set when the first handler reads it.
@@ -24,7 +24,7 @@ pub(crate) fn token() -> CancelToken {
     CancelToken::from(Arc::clone(&INTERRUPTED))
 }
 
-/// Fails after Ctrl-C was pressed.
+/// Fails if Ctrl-C was pressed.
 pub(crate) fn check() -> Result<()> {
     token().check()
 }

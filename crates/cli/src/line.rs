@@ -1,15 +1,15 @@
-//! The command line as it was typed, and lines that work instead. They can be copied into a shell.
+//! The command line as typed, and corrected lines that can be copied into a shell.
 
 use hyperslab::location::Locator;
 use hyperslab::select::Select;
 use std::path::Path;
 
-/// The words that were typed after the name of the command.
+/// The words typed after the name of the command.
 pub(crate) fn typed() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A complete line of these words.
+/// A complete command line with these words.
 pub(crate) fn of(words: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let mut line = "hyperslab".to_owned();
     for word in words {
@@ -28,7 +28,7 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The typed line with `write` in the place of `given`: a location, the path of one, or a selection.
+/// The typed line with `given` replaced by `write`: a location, the path of one, or a selection.
 pub(crate) fn instead(given: &str, write: &str) -> Option<String> {
     replaced(typed(), given, write).map(of)
 }
@@ -52,7 +52,7 @@ fn replaced(mut words: Vec<String>, given: &str, write: &str) -> Option<Vec<Stri
     found.then_some(words)
 }
 
-/// The value of `--select` in a word, with the option in front if it is in the same word.
+/// The value of `--select` in a word, and before it the option if it is in the same word.
 fn option_and_value(word: &str, is_selection: bool) -> (Option<&str>, &str) {
     if is_selection {
         return (Some(""), word);
@@ -81,8 +81,8 @@ fn location_instead(word: &str, given: &str, write: &str) -> Option<String> {
     (rest.is_empty() || rest.starts_with('@')).then(|| format!("{store}:{write}{rest}"))
 }
 
-/// The typed line of a verb that writes, with another format of the target. `repack` keeps the format of its source, so
-/// `convert` takes its place.
+/// The typed line of a verb that writes, with another target format. `repack` keeps the format of its source, so it is
+/// replaced by `convert`.
 pub(crate) fn with_format(words: Vec<String>, format: &str) -> String {
     let mut is_value = false;
     let is_kept = |word: &String| {
@@ -97,7 +97,7 @@ pub(crate) fn with_format(words: Vec<String>, format: &str) -> String {
     of(words.iter().map(String::as_str).chain(["--format", format]))
 }
 
-/// The line that shows a part of an array, whose path the location of the typed line begins with.
+/// The line that shows a part of an array. The location in the typed line begins with the path of this array.
 pub(crate) fn part(object: &str, selection: &str) -> String {
     let of_typed = |word: String| {
         let Locator { store, path } = Locator::parse(&word);
@@ -114,7 +114,7 @@ pub(crate) fn part(object: &str, selection: &str) -> String {
     }
 }
 
-/// The typed line of `show` without its drawing, and with these words at the end.
+/// The typed line of `show` without its plot option, and with these words at the end.
 pub(crate) fn without_plot(more: &[&str]) -> String {
     of(undrawn(typed()).iter().map(String::as_str).chain(more.iter().copied()))
 }
@@ -130,9 +130,9 @@ fn undrawn(words: Vec<String>) -> Vec<String> {
     words.into_iter().filter(is_kept).collect()
 }
 
-/// The typed line with the name of a variable `name`, which is a word of its own, as a part of the locations that are read: of
-/// all stores for verbs that compare or join them; else of the last store before it, or of the first one behind it. `meant` gives
-/// the location.
+/// The typed line with the separate word `name`, the name of a variable, as a part of the locations that are read: of
+/// all stores for verbs that compare or join stores, otherwise of the last store before it, or of the first one after
+/// it. `meant` gives the location.
 pub(crate) fn joined(
     words: &[String],
     name: &str,
@@ -143,7 +143,7 @@ pub(crate) fn joined(
     let is_place =
         |index: &usize| words.get(*index).is_some_and(|word| *index != at && !word.starts_with('-'));
     let places: Vec<usize> = (1..words.len()).filter(is_place).collect();
-    // What is written may be there already.
+    // The target may already exist.
     let target = match places.as_slice() {
         [_, .., last] if ["convert", "repack", "concat"].contains(&verb) => Some(*last),
         _ => None,

@@ -1,4 +1,4 @@
-//! The `hyperslab` command: `args` parses the command line, `command` has the verbs, `output` and `exit` report
+//! The `hyperslab` command: `args` parses the command line, `command` contains the verbs, `output` and `exit` report
 //! results.
 
 mod args;
@@ -29,11 +29,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if words.len() <= 1 {
-        // Without arguments, help is a message and not an answer, so it goes to standard error.
+        // Without arguments, the help is a message and not the requested output, so it goes to standard error.
         eprint!("{}", Cli::command().render_help());
         return Exit::Trouble.into();
     }
-    // No verb for people: the scripts of shells call it.
+    // Not a verb for users: shell scripts call it.
     if let [_, verb, dashes, word] = words.as_slice()
         && verb == command::completions::CANDIDATES
         && dashes == "--"
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     };
     let mut cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        // Help and version are answers, wrong usage is an error. Clap prints each to the right stream.
+        // Help and version are requested output, wrong usage is an error. Clap prints each to the right stream.
         Err(error) if !error.use_stderr() => {
             let _ = error.print();
             return Exit::Yes.into();
@@ -138,7 +138,7 @@ fn run(cli: &Cli) -> Exit {
         }
     };
     match done {
-        // An answer that leaves out what could not be read is not a yes, even where no object reports it.
+        // If something could not be read, the exit status is not `Yes`, even if no object reports the failure.
         Ok(Exit::Yes) if let Some(failure) = cli.common.failures().first() => {
             messages.error(&failure);
             Exit::No

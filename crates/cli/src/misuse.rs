@@ -1,4 +1,4 @@
-//! Wrong usage of the command line: what is wrong, and one line that works.
+//! Wrong usage of the command line: a description of the error, and one line that works.
 
 use crate::args::{Cli, Verb};
 use crate::{line, tried, verb};
@@ -9,10 +9,10 @@ use hyperslab::location::nearest;
 use std::error::Error as _;
 use std::ffi::OsString;
 
-/// Words for a variable as an argument of its own, which other commands have.
+/// Options for naming a variable, which other commands have.
 const VARIABLE: [&str; 3] = ["-v", "--variable", "--var"];
 
-/// Values of options that no option here has, and what does the same.
+/// Option values of other programs, and the values here that do the same.
 const OTHER_VALUES: &[(&str, &str)] = &[
     ("xlsx", "csv"),
     ("xls", "csv"),
@@ -22,7 +22,7 @@ const OTHER_VALUES: &[(&str, &str)] = &[
     ("text", "table"),
 ];
 
-/// The error for words that the parser refuses. The verb stands in front of them.
+/// The error for words that the parser rejects. The verb comes first.
 pub(crate) fn error(found: &clap::Error, words: &[OsString]) -> Error {
     let wrong = Wrong::new(found, words);
     let error = Error::invalid(wrong.detail());
@@ -32,7 +32,7 @@ pub(crate) fn error(found: &clap::Error, words: &[OsString]) -> Error {
     }
 }
 
-/// Words that the parser refuses.
+/// Words that the parser rejects.
 struct Wrong<'a> {
     found: &'a clap::Error,
     /// The definition of the command line.
@@ -50,7 +50,7 @@ impl Wrong<'_> {
         Wrong { found, whole, verb, typed: line::typed() }
     }
 
-    /// What was found and what was expected.
+    /// A description of what was found and what was expected.
     fn detail(&self) -> String {
         let arg = self.text(ContextKind::InvalidArg);
         let value = self.text(ContextKind::InvalidValue);
@@ -80,7 +80,7 @@ impl Wrong<'_> {
         }
     }
 
-    /// The typed line as it was probably meant, if it is one.
+    /// The typed line as it was probably meant, if there is a plausible correction.
     fn better(&self) -> Option<String> {
         let words = match self.found.kind() {
             ErrorKind::UnknownArgument => {
@@ -107,7 +107,7 @@ impl Wrong<'_> {
         parses(&words).then(|| line::of(words))
     }
 
-    /// The words with the most similar option of the verb in the place of an unknown one.
+    /// The words with an unknown option replaced by the most similar option of the verb.
     fn with_option(&self, unknown: &str) -> Option<Vec<String>> {
         let own = self.whole.find_subcommand(&self.verb);
         let options = || own.into_iter().chain([&self.whole]).flat_map(Command::get_arguments);
@@ -127,7 +127,7 @@ impl Wrong<'_> {
         Some(self.typed.iter().map(|word| replaced(word, unknown, &better)).collect())
     }
 
-    /// The words with another value of an option.
+    /// The words with the value of an option replaced.
     fn with_value(&self, value: &str, better: &str) -> Vec<String> {
         let of = |word: &String| match word.strip_suffix(value) {
             Some("") => better.to_owned(),
@@ -137,7 +137,7 @@ impl Wrong<'_> {
         self.typed.iter().map(of).collect()
     }
 
-    /// What to read instead of a better line.
+    /// Advice if there is no corrected line.
     fn explained(&self) -> String {
         match (self.verb.as_str(), self.found.kind()) {
             ("", _) => "`hyperslab -h` lists the verbs and options".into(),
@@ -162,7 +162,7 @@ impl Wrong<'_> {
     fn missing(&self) -> Vec<String> {
         let given = self.typed.iter().filter(|word| !word.starts_with('-')).count();
         match self.found.get(ContextKind::InvalidArg) {
-            // The parser takes a single location for the target.
+            // The parser treats a single location as the target.
             Some(ContextValue::Strings(_)) if self.verb == "convert" && given > 1 => {
                 vec!["the TARGET to write".into()]
             }
@@ -170,7 +170,7 @@ impl Wrong<'_> {
                 .iter()
                 .map(|name| {
                     let name = name.trim_end_matches("...");
-                    // Of an option, only the value stands in brackets.
+                    // The brackets of an option enclose only its value.
                     let inner = name.strip_prefix('<').and_then(|name| name.strip_suffix('>'));
                     inner.unwrap_or(name).replace('|', " or ")
                 })
@@ -195,7 +195,7 @@ impl Wrong<'_> {
     }
 }
 
-/// A word with `better` in the place of the option `unknown`, which may stand before its value or among other letters.
+/// A word with the option `unknown` replaced by `better`. The option may precede its value or be among other letters.
 fn replaced(word: &str, unknown: &str, better: &str) -> String {
     if word == unknown {
         return better.to_owned();
@@ -211,7 +211,7 @@ fn replaced(word: &str, unknown: &str, better: &str) -> String {
     }
 }
 
-/// Whether a line of these words is right.
+/// Whether these words are a valid command line.
 fn parses(words: &[String]) -> bool {
     let words = std::iter::once("hyperslab").chain(words.iter().map(String::as_str)).map(OsString::from);
     let Ok(words) = verb::in_front(words.collect()) else { return false };

@@ -1,4 +1,4 @@
-//! Writes answers and messages, and formats them.
+//! Formats and writes output and messages.
 
 use crate::args::{Common, When};
 use crate::exit::Exit;
@@ -18,24 +18,24 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ChildStdin;
 
-/// Where an answer goes.
+/// The destination of the output.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Destination<'a> {
     /// The file; `None` for standard output.
     pub(crate) file: Option<&'a Path>,
-    /// Whether data of a known format is replaced.
+    /// Whether existing data of a known format is replaced.
     pub(crate) overwrite: bool,
-    /// Whether an answer that reports errors is complete: a log of them.
+    /// Whether output that reports errors is complete, as in a log of errors.
     pub(crate) logs_errors: bool,
-    /// Whether a terminal shows it in its pager.
+    /// Whether it is shown in a pager on a terminal.
     pub(crate) pages: bool,
 }
 
-/// A verb, which writes its answer.
+/// A verb, which writes its output.
 pub(crate) type Work<'w> = &'w mut dyn FnMut(&mut Out<'_>) -> Result<Exit>;
 
-/// Runs `work` with a writer to standard output, or to a file that appears when it is complete. `locations` are what
-/// the work reads: their files are not replaced.
+/// Runs `work` with a writer to standard output, or to a file that appears only once it is complete. `locations` are
+/// read by `work`, so their files are not replaced.
 pub(crate) fn to(
     destination: Destination<'_>,
     locations: &[&str],
@@ -48,7 +48,7 @@ pub(crate) fn to(
             && let Some(mut pager) = pager::start()
         {
             let exit = to_terminal(pager.stdin.take(), work);
-            // The pager ends by itself: when its input ends, or when the user has read enough.
+            // The pager exits when its input ends, or when the user has read enough.
             pager.wait()?;
             return exit;
         }
@@ -62,7 +62,7 @@ pub(crate) fn to(
         let mut all = Vec::new();
         for store in &stores {
             let options = common.open_options();
-            // What cannot be opened names no files; the work reports it.
+            // A source that cannot be opened does not refer to other files; `work` reports the error.
             if let Ok(source) = hyperslab::open(store, &options) {
                 all.extend(parts_and_links(store, source, &options)?);
             }
@@ -71,14 +71,14 @@ pub(crate) fn to(
     };
     let mut file = OutputFile::begin(path, &there, parts, destination.overwrite)?;
     let is_terminal = file.is_terminal();
-    // Errors of reading name the file that was read.
+    // Read errors name the file that was read.
     let named = |error: Error| match error.kind() {
         ErrorKind::Io if error.file().is_none() => error.in_file(path.display()),
         _ => error,
     };
     let exit = work(&mut Out::new(&mut file, is_terminal)).and_then(finished).map_err(named)?;
     if exit == Exit::Trouble && !destination.logs_errors {
-        messages.note(&format!("{}: not written, since the answer is not complete", path.display()));
+        messages.note(&format!("{}: not written, because the output is incomplete", path.display()));
         return Ok(exit);
     }
     file.publish().map_err(|e| e.in_file(path.display()))?;
@@ -112,7 +112,7 @@ fn to_stdout(out: impl Write, work: Work<'_>) -> Result<Exit> {
     Ok(exit)
 }
 
-/// Writes a complete text to standard error. If it is closed, nobody can be told.
+/// Writes a complete text to standard error. If it is closed, there is nowhere to report that.
 pub(crate) fn to_stderr(text: impl Display) {
     let _ = io::stderr().write_all(text.to_string().as_bytes());
 }
@@ -122,7 +122,7 @@ pub(crate) fn stderr() -> Out<'static> {
     Out::new(io::stderr(), io::stderr().is_terminal())
 }
 
-/// If Ctrl-C was pressed during the work, the answer is valid only if it is complete.
+/// If Ctrl-C was pressed during the work, the output is valid only if it is complete.
 fn finished(exit: Exit) -> Result<Exit> {
     match exit {
         Exit::Yes => Ok(exit),
@@ -155,7 +155,7 @@ pub(crate) struct Messages {
     quiet: bool,
     color: bool,
     errors: Cell<u32>,
-    /// Advice that was printed: once is enough, however many errors lead to it.
+    /// Advice that has already been printed, so that each piece is printed only once, however many errors lead to it.
     said: RefCell<BTreeSet<String>>,
 }
 
@@ -184,7 +184,7 @@ impl Messages {
     /// Reports an error. After [`MAX_SHOWN_ERRORS`] errors, the others are only counted.
     pub(crate) fn error(&self, error: &Error) {
         if error.kind() == ErrorKind::Cancelled {
-            // Reported once, at the end.
+            // Reported once at the end.
             return;
         }
         self.errors.set(self.errors.get() + 1);
@@ -242,7 +242,7 @@ impl Messages {
     fn say(&self, level: &str, color: &str, text: &str) {
         for (index, line) in text.lines().enumerate() {
             let line = &*harmless(line);
-            // Later lines have their own level, such as `help:`.
+            // Later lines have a separate level, such as `help:`.
             let (level, line) = match line.split_once(": ") {
                 Some(("help", rest)) if index > 0 => ("  help", rest),
                 _ if index > 0 => ("", line),
@@ -296,7 +296,7 @@ pub(crate) struct Column {
 impl Table {
     /// A table without rows.
     pub(crate) fn new(mut columns: Vec<Column>) -> Self {
-        // Some headers are names of a file.
+        // Some headers are names from a file.
         for column in &mut columns {
             if let Some(header) = without_controls(&column.header) {
                 column.header = header;
@@ -335,7 +335,7 @@ impl Table {
             let excess = (self.widths.iter().sum::<usize>() + gaps).saturating_sub(width);
             if let Some(own) = self.widths.get_mut(*column) {
                 let narrow = own.saturating_sub(excess).max((*own).min(*least));
-                // Of a few letters nothing can be understood.
+                // A column of only a few letters is unintelligible.
                 *own = if narrow < LEGIBLE && narrow < *own { 0 } else { narrow };
             }
         }
@@ -431,7 +431,7 @@ impl Table {
     }
 }
 
-/// The least width of a narrowed column.
+/// The minimum width of a narrowed column.
 const LEGIBLE: usize = 8;
 
 const SPACES: &str = "                                                                ";
@@ -445,12 +445,13 @@ fn shortened(text: &str, width: usize) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// The width of the terminal on standard output: what `COLUMNS` says, or else its own.
+/// The width of the terminal on standard output: the value of `COLUMNS`, or else its actual width.
 pub(crate) fn terminal_width() -> usize {
     terminal_room(true).0.max(60)
 }
 
-/// The columns that a drawing may have, and on a terminal the lines: what `COLUMNS` says, or else its own.
+/// The number of columns available for a drawing, and on a terminal the number of lines: the value of `COLUMNS`, or
+/// else the actual width.
 pub(crate) fn terminal_room(is_terminal: bool) -> (usize, Option<usize>) {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let own = if is_terminal { terminal_size::terminal_size() } else { None };
@@ -490,7 +491,7 @@ pub(crate) fn open(
     Ok(source)
 }
 
-/// As [`open`]; external links are what they lead to if `follow_links` is set.
+/// As [`open`]; external links are replaced by their targets if `follow_links` is set.
 pub(crate) fn open_followed(
     follow_links: bool,
     location: &Locator,

@@ -15,7 +15,7 @@ pub(crate) fn start() -> Option<Child> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(&pager).stdin(Stdio::piped());
     if std::env::var_os("LESS").is_none() {
-        // Short answers stay on the terminal, colours are kept, and lines are not folded.
+        // Short output stays on the terminal, colours are kept, and lines are not folded.
         shell.env("LESS", "FRSX");
     }
     shell.spawn().ok()

@@ -22,7 +22,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Progress as the options require.
+    /// Progress according to the options.
     pub(crate) fn new(verb: &'static str, common: &Common) -> Self {
         let terminal = io::stderr().is_terminal() && !common.quiet;
         let how = match common.progress {
@@ -38,8 +38,8 @@ impl Progress {
         self.begun = Instant::now();
     }
 
-    /// Progress of a verb that reads a store; `None` if nothing is to be printed. A verb that writes to a terminal as
-    /// it goes needs no progress.
+    /// Progress of a verb that reads a store; `None` if nothing should be printed. A verb that continuously writes to a
+    /// terminal needs no progress.
     pub(crate) fn of_reading(
         verb: &'static str,
         store: &str,

@@ -5,11 +5,11 @@ use hyperslab::files::{is_plain_folder, matching, stores_in};
 use hyperslab::{Error, Result};
 use std::path::Path;
 
-/// Replaces locations with a pattern for their store by those that it matches, and, where a verb looks at each store,
-/// folders by the stores in them.
+/// Replaces locations that have a pattern for their store by the stores that match, and, for verbs that process each
+/// store separately, folders by the stores in them.
 ///
 /// # Errors
-/// If a folder cannot be listed, or has no stores.
+/// If a folder cannot be listed, or contains no stores.
 pub(crate) fn expand(verb: &mut Verb) -> Result<()> {
     match verb {
         Verb::Describe(Describe { locations, .. })

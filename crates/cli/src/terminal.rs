@@ -1,8 +1,8 @@
-//! What reaches a terminal: no text of a file, an argument or a message may control it or hide what it says.
+//! Output to a terminal: no text from a file, an argument or a message may control it or hide its own content.
 //!
-//! Text forms show characters that are [hidden](hyperslab::ndl::is_hidden) as escapes, `\\u{1b}`, wherever they are
-//! written: a name must not break the lines of a table. NDL and JSON escape by their own rules. Forms of data, such as
-//! `csv`, are exact in files and pipes; on a terminal [`Out`] escapes what is hidden in them.
+//! Text output shows [hidden](hyperslab::ndl::is_hidden) characters as escapes, `\\u{1b}`, even when it is not written
+//! to a terminal, so that a name cannot break the lines of a table. NDL and JSON escape by their own rules. Data
+//! formats, such as `csv`, are exact in files and pipes; on a terminal [`Out`] escapes the hidden characters in them.
 
 use hyperslab::ndl::is_hidden;
 use std::borrow::Cow;
@@ -24,12 +24,12 @@ pub(crate) fn without_controls(text: &str) -> Option<String> {
     Some(escaped)
 }
 
-/// The text on one line that a terminal shows as it is.
+/// The text on one line, in a form that is safe for a terminal.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     without_controls(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// JSON with hidden characters escaped by the rules of JSON. They can only be in strings.
+/// JSON with hidden characters escaped by the rules of JSON. Such characters can only be in strings.
 pub(crate) fn json(text: impl Display) -> String {
     let text = text.to_string();
     if !text.contains(|c| is_hidden(c) && c != '\n') {
@@ -49,7 +49,7 @@ pub(crate) fn json(text: impl Display) -> String {
     escaped
 }
 
-/// The writer of an answer.
+/// The writer of the output.
 pub(crate) struct Out<'a> {
     inner: Box<dyn Write + 'a>,
     /// Whether hidden characters are escaped.
@@ -69,7 +69,7 @@ impl<'a> Out<'a> {
         self.is_terminal
     }
 
-    /// Writes our own text, which may have colours. Text of others in it must be [`harmless`].
+    /// Writes our own text, which may have colours. Any text in it from elsewhere must be [`harmless`].
     pub(crate) fn own(&mut self, text: impl Display) -> io::Result<()> {
         write!(self.inner, "{text}")
     }
@@ -108,7 +108,7 @@ impl Write for Out<'_> {
             }
             match is_begun {
                 true => self.begun = odd.to_vec(),
-                // Bytes that are not text: some of them control terminals of eight bits.
+                // Bytes that are not text: some of them control 8-bit terminals.
                 false => shown.extend(odd.iter().map(|byte| format!("\\x{byte:02x}"))),
             }
             rest = after;
@@ -132,7 +132,7 @@ mod tests {
         for (is_terminal, expected) in
             [(true, "a\\u{1b}[31m\\u{202e}b\tc\n\\u{9b}1mé\\u{200b}\\r"), (false, raw)]
         {
-            // Characters may come in pieces.
+            // A character may be split between writes.
             for size in [1, 2, 3, 100] {
                 let mut written = Vec::new();
                 let mut out = Out::new(&mut written, is_terminal);

@@ -1,4 +1,4 @@
-//! Words of other commands that people try: the line that does here what they want.
+//! Words of other commands that users try: finds the line that does what they want here.
 
 use crate::args::{Cli, Form};
 use crate::line;
@@ -10,10 +10,10 @@ use hyperslab::{Item, NodePath, OpenOptions, Remedy, TARGETS, meant, target_form
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What the verb of another command wants.
+/// The purpose of a verb of another command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
-    /// This verb, with these options.
+    /// What this verb does with these options.
     Verb(&'static [&'static str]),
     /// Values of an array, or everything in a store.
     Values,
@@ -21,7 +21,7 @@ enum Wish {
     Beginning,
     /// A copy of a store.
     Copy,
-    /// What ncdump prints.
+    /// The output of ncdump.
     Cdl,
     /// A list of verbs, or the options of one.
     Help,
@@ -67,7 +67,7 @@ const TRIED: &[(&str, Wish)] = &[
 ];
 
 impl Wish {
-    /// The verb that does it, in the general case.
+    /// The verb that does this in the general case.
     fn verb(self) -> Option<&'static str> {
         match self {
             Wish::Verb(words) => words.first().copied(),
@@ -79,7 +79,7 @@ impl Wish {
     }
 }
 
-/// What to write here for the word `tried`, which is not a verb: the line that does what it does elsewhere.
+/// The suggestion for the word `tried`, which is not a verb here: the line that does what it does elsewhere.
 pub(crate) fn hint(tried: &str, typed: &[String]) -> Option<String> {
     let line = verb(tried, typed)?;
     let is_copy = TRIED.contains(&(tried, Wish::Copy));
@@ -98,7 +98,7 @@ fn verb(tried: &str, typed: &[String]) -> Option<String> {
     if *wish == Wish::Version {
         return Some(line::of(["--version"]));
     }
-    // A variable may be a word of its own.
+    // A variable may be a separate word.
     let rest = with_variable(&rest).unwrap_or(rest);
     let locations = || rest.iter().filter(|word| !word.starts_with('-'));
     if locations().next().is_none() {
@@ -129,7 +129,7 @@ fn verb(tried: &str, typed: &[String]) -> Option<String> {
     }
 }
 
-/// A line with these words, if it is one; else without the options that other commands have.
+/// A line with these words, if it is valid; otherwise without the options, which belong to other commands.
 fn line_of(verb: &[&str], rest: &[String]) -> Option<String> {
     let words = |rest: &mut dyn Iterator<Item = &String>| -> Vec<String> {
         verb.iter().map(|word| (*word).to_owned()).chain(rest.cloned()).collect()
@@ -139,7 +139,7 @@ fn line_of(verb: &[&str], rest: &[String]) -> Option<String> {
     [all, without_options()].into_iter().find_map(right_line)
 }
 
-/// A line with these words, if it is right usage.
+/// A line with these words, if it is valid.
 fn right_line(words: Vec<String>) -> Option<String> {
     let typed = std::iter::once("hyperslab").chain(words.iter().map(String::as_str)).map(OsString::from);
     let parsed = Cli::try_parse_from(locations_last(typed.collect()));
@@ -147,7 +147,7 @@ fn right_line(words: Vec<String>) -> Option<String> {
     is_right.then(|| line::of(words))
 }
 
-/// The line that converts, for a typed one of `convert` with a target of another format.
+/// The line that converts, for a typed `convert` line whose target has another format.
 pub(crate) fn conversion(typed: &[String]) -> Option<String> {
     match typed {
         [verb, rest @ ..]
@@ -170,11 +170,11 @@ fn copy(rest: &[String]) -> Option<String> {
     let format = |store: &str| target_format_of(Path::new(store)).ok();
     match target {
         Some(target) if format(target).is_some() => line_of(&["convert"], rest),
-        // Values of one array, in a form of `show`.
+        // The values of one array, in a format that `show` writes.
         Some(target) if Form::of_file(target).is_some() && has_values(source) => {
             Some(line::of(["show", source, "-o", target]))
         }
-        // The format stays what it is.
+        // The format does not change.
         Some(target)
             if let Some(own) = format(source).filter(|_| Path::new(target).extension().is_none()) =>
         {
@@ -206,7 +206,7 @@ fn has_values(text: &str) -> bool {
     rank(text).is_some() || Locator::parse(text).path.is_some_and(|path| path.contains('@'))
 }
 
-/// The words with a variable that is a word of its own, `a.nc x`, as a part of the location: `a.nc:/x`.
+/// The words with a variable given as a separate word, `a.nc x`, joined to the location: `a.nc:/x`.
 fn with_variable(typed: &[String]) -> Option<Vec<String>> {
     let verbs = Cli::command();
     let is_verb = |word: &str| {
@@ -214,7 +214,7 @@ fn with_variable(typed: &[String]) -> Option<Vec<String>> {
     };
     let words =
         typed.iter().filter(|word| !word.starts_with('-') && !is_verb(word) && !Path::new(word).exists());
-    // With a sign of equality it is a selection.
+    // A word with an equals sign is a selection.
     let words = words.filter(|word| !word.contains('='));
     words.into_iter().find_map(|word| {
         line::joined(typed, word, &|text| match meant::location(text, &OpenOptions::default())? {
@@ -224,7 +224,7 @@ fn with_variable(typed: &[String]) -> Option<Vec<String>> {
     })
 }
 
-/// The line for words of which `word` is a selection without its option.
+/// The corrected line if `word` is a selection that was given without its option.
 pub(crate) fn selection(typed: &[String], word: &str) -> Option<String> {
     let is_selection = word.contains('=') && !word.contains('/') && word.parse::<Select>().is_ok();
     let at = typed.iter().position(|own| own == word).filter(|_| is_selection)?;
@@ -233,7 +233,7 @@ pub(crate) fn selection(typed: &[String], word: &str) -> Option<String> {
     right_line(words)
 }
 
-/// The line for words that are wrong usage: with a variable as a word of its own, also behind `-v`.
+/// The corrected line if a variable was given as a separate word, possibly after `-v`.
 pub(crate) fn variable(typed: &[String]) -> Option<String> {
     let without_flag: Vec<String> = typed
         .iter()

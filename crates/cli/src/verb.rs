@@ -1,4 +1,4 @@
-//! Finds the verb of a command line: options may stand before it, and a location in its place is described.
+//! Finds the verb of a command line: options may come before it, and a location in its place is described.
 
 use crate::args::Cli;
 use crate::{line, tried};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The verb of a command line without one.
 const IMPLIED: &str = "describe";
 
-/// The words with the verb in front of all options, as the parser expects it.
+/// The words with the verb before all options, as the parser expects it.
 ///
 /// # Errors
 /// If the first word that is not an option is neither a verb nor a location.
@@ -28,7 +28,7 @@ pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error>
         words.insert(1, IMPLIED.into());
         return Ok(words);
     }
-    let error = Error::invalid(format!("no verb and no location '{word}'"));
+    let error = Error::invalid(format!("'{word}' is neither a verb nor an existing location"));
     let typed = line::typed();
     let variable = || tried::variable(&typed).map(|line| format!("did you mean `{line}`?"));
     if let Some(hint) = tried::hint(&word, &typed).or_else(variable) {
@@ -43,8 +43,8 @@ pub(crate) fn in_front(mut words: Vec<OsString>) -> Result<Vec<OsString>, Error>
     })
 }
 
-/// The words with the options of a verb in front of its locations, if it has several and a last one of its own: the parser
-/// takes the target for one of the sources unless it stands right behind them. The verb is the first word.
+/// The words with the options of a verb moved before its locations, if it has several sources and a target: the parser
+/// treats the target as one of the sources unless it directly follows them. The verb is the first word.
 pub(crate) fn locations_last(words: Vec<OsString>) -> Vec<OsString> {
     let command = Cli::command();
     let own = words.get(1).and_then(|word| command.find_subcommand(word));
@@ -57,7 +57,7 @@ pub(crate) fn locations_last(words: Vec<OsString>) -> Vec<OsString> {
     while let Some(word) = rest.next() {
         let text = word.to_string_lossy().into_owned();
         if text == "--" {
-            // What stands behind it is a location, whatever it looks like.
+            // Everything after it is a location, whatever it looks like.
             options.push(word);
             locations.extend(rest);
             break;
@@ -69,22 +69,22 @@ pub(crate) fn locations_last(words: Vec<OsString>) -> Vec<OsString> {
         } else if rest.peek().is_some() {
             options.extend([word].into_iter().chain(rest.next()));
         } else {
-            // Its value is missing, and no location may become it.
+            // The value of the option is missing, and no location may be taken for it.
             locations.push(word);
         }
     }
     words.into_iter().take(2).chain(options).chain(locations).collect()
 }
 
-/// Whether the last location of a verb is another argument than those before it, of which there may be several.
+/// Whether the last location of a verb is a separate argument from those before it, of which there may be several.
 fn has_sources_and_target(verb: &Command) -> bool {
     let mut locations = verb.get_positionals();
     let is_list = |arg: &Arg| matches!(arg.get_action(), ArgAction::Append);
     locations.next().is_some_and(is_list) && locations.next().is_some()
 }
 
-/// The index of the first word that is neither an option nor the value of one, and whether it stands behind `--`,
-/// where no verb can be.
+/// The index of the first word that is neither an option nor the value of one, and whether it comes after `--`, where
+/// no verb is allowed.
 fn first_word(command: &Command, words: &[OsString]) -> Option<(usize, bool)> {
     let mut at = 1;
     loop {
@@ -105,26 +105,27 @@ fn takes_next(command: &Command, option: &str, next: Option<&str>) -> bool {
     awaits_value(option, &|is| meant(command, next, is).is_some_and(takes))
 }
 
-/// Whether an option takes a value that may be a word of its own.
+/// Whether an option takes a value that may be a separate word.
 fn takes(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append) && !arg.is_require_equals_set()
 }
 
-/// A question about an option.
+/// A predicate for an option.
 type Is<'a> = &'a dyn Fn(&Arg) -> bool;
 
-/// Whether the value of the option in a word is the next word. `takes` says whether the option that is asked for has a value.
+/// Whether the value of the option in a word is the next word. `takes` states whether the option that matches a
+/// predicate takes a value.
 fn awaits_value(word: &str, takes: &dyn Fn(Is<'_>) -> bool) -> bool {
     if let Some(long) = word.strip_prefix("--") {
         return !long.contains('=') && takes(&|arg| arg.get_long() == Some(long));
     }
-    // Of several letters, all behind the first one that takes a value are this value.
+    // Among several short options, everything after the first that takes a value is this value.
     let mut letters = word.chars().skip(1);
     let taker = letters.find(|letter| takes(&|arg| arg.get_short() == Some(*letter)));
     taker.is_some() && letters.next().is_none()
 }
 
-/// The option of the verb that follows it, of all verbs, of the implied verb, or of any verb.
+/// The matching option of the verb that follows, of all verbs, of the implied verb, or of any verb.
 fn meant<'a>(command: &'a Command, next: Option<&str>, is: Is<'_>) -> Option<&'a Arg> {
     let of = |verb: &'a Command| verb.get_arguments().find(|arg| is(arg));
     let follows = next.and_then(|next| command.find_subcommand(next)).and_then(of);
@@ -132,7 +133,7 @@ fn meant<'a>(command: &'a Command, next: Option<&str>, is: Is<'_>) -> Option<&'a
     follows.or_else(|| of(command)).or_else(implied).or_else(|| command.get_subcommands().find_map(of))
 }
 
-/// Whether a word can only be a location: verbs have only letters.
+/// Whether a word can only be a location: verbs consist only of letters.
 fn looks_like_path(word: &str) -> bool {
     word == "-" || word.contains(['.', '/', '\\', ':', '@', '%', '*'])
 }

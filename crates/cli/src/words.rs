@@ -1,4 +1,4 @@
-//! Values of the library in the terms of the command line: remedies of errors name options.
+//! Expresses values of the library in terms of the command line: remedies of errors name options.
 
 use crate::line;
 use crate::output::Messages;
@@ -23,7 +23,7 @@ pub(crate) fn selections(typed: &[String]) -> Result<Vec<Select>> {
     typed.iter().map(|text| text.parse()).collect()
 }
 
-/// As [`selections`], of a store: what an error suggests is about coordinates that the store has.
+/// As [`selections`], but suggestions in errors refer only to coordinates that the store has.
 pub(crate) fn selections_of(source: &dyn Source, typed: &[String]) -> Result<Vec<Select>> {
     selections(typed).map_err(|error| {
         let works = |remedy: &Remedy| match remedy {
@@ -39,7 +39,7 @@ pub(crate) fn selections_of(source: &dyn Source, typed: &[String]) -> Result<Vec
     })
 }
 
-/// The note that numbers have another meaning than their value; `None` if none has.
+/// The note that numbers have a meaning other than their value; `None` if there are no such numbers.
 pub(crate) fn encoded(encoded: &[(String, Encoded)]) -> Option<String> {
     let is = |encoded: &Encoded| match encoded {
         Encoded::Packed => "packed numbers",
@@ -50,12 +50,12 @@ pub(crate) fn encoded(encoded: &[(String, Encoded)]) -> Option<String> {
     (!named.is_empty()).then(|| format!("as stored: {}; --decode shows what they mean", named.join(", ")))
 }
 
-/// Advice on better storage of an array, as options of verbs that write.
+/// Advice on better storage of an array, as options of verbs that write stores.
 pub(crate) fn advice(advice: &Advice) -> String {
     format!("{}; repack with {}", advice.reason, options(advice))
 }
 
-/// As [`advice`], on a store that is about to be written.
+/// As [`advice`], for a store that is about to be written.
 pub(crate) fn advice_before(advice: &Advice) -> String {
     format!("{}; {} makes larger ones", advice.reason, options(advice))
 }
@@ -76,7 +76,7 @@ fn options(advice: &Advice) -> String {
     advice.better.iter().map(option).collect::<Vec<_>>().join(" ")
 }
 
-/// What to write in the place of a location whose store does not exist.
+/// A suggestion for a location whose store does not exist.
 pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
     let joined = || {
         let words = line::joined(&line::typed(), text, &|text| match meant::location(text, options)? {
@@ -92,7 +92,7 @@ pub(crate) fn meant(text: &str, options: &OpenOptions) -> Option<Remedy> {
     meant::location(text, options).or_else(selection).or_else(joined)
 }
 
-/// The error for a store that is not there: a pattern that nothing matches is no name of a file.
+/// The error for a store that does not exist: a pattern that matches nothing is not a file name.
 pub(crate) fn unmatched(error: Error, store: &str) -> Error {
     let is_url = store.contains("://");
     let nothing = || matching(store).is_ok_and(|found| found == [store]);
@@ -102,8 +102,7 @@ pub(crate) fn unmatched(error: Error, store: &str) -> Error {
     }
 }
 
-/// What to write in the place of a location with the path `path`: one of the same store with the path `write`, or the
-/// whole store.
+/// A suggestion for a location with the path `path`: the same store with the path `write`, or the whole store.
 pub(crate) fn at_store(location: &Locator, path: &str, write: Option<&str>, effect: &str) -> Remedy {
     let store = &location.store;
     Remedy::Instead {
@@ -113,7 +112,7 @@ pub(crate) fn at_store(location: &Locator, path: &str, write: Option<&str>, effe
     }
 }
 
-/// Tells of selections that may not mean what they select.
+/// Warns about selections that may not select what was meant.
 pub(crate) fn doubts(source: &dyn Source, selections: &[Select], messages: &Messages) -> Result<()> {
     for doubt in hyperslab::select::doubts(source, selections)? {
         messages.note(&doubt.text);
@@ -133,8 +132,7 @@ pub(crate) fn target_options(base: TargetOptions, typed: &[String]) -> Result<Ta
     })
 }
 
-/// An error with file and object on one line, followed by its remedies on a line each. Names with line breaks add no
-/// lines.
+/// An error with file and object on one line, followed by its remedies, one per line. Line breaks in names are escaped.
 pub(crate) fn error(error: &Error) -> String {
     placed(error, error.file())
 }
@@ -147,7 +145,7 @@ pub(crate) fn error_in(error: &Error, file: &str) -> String {
 fn placed(error: &Error, file: Option<&str>) -> String {
     let of_file = |it: &Remedy| match (it, file) {
         (Remedy::CheckDocument, Some(file)) if file != "-" => {
-            format!("`{}` shows all that is wrong with the text", line::of(["check", file]))
+            format!("`{}` shows all errors in the document", line::of(["check", file]))
         }
         (Remedy::ListMembers(group), Some(file)) => {
             let location = if group == "/" { file.to_owned() } else { format!("{file}:{group}") };
@@ -173,12 +171,12 @@ fn placed(error: &Error, file: Option<&str>) -> String {
     format!("{}{reason}{remedies}{next}", harmless(&place))
 }
 
-/// What to do after an error that names nothing itself.
+/// What to do after an error that has no remedies.
 fn next_step(error: &Error, file: Option<&str>) -> Option<String> {
     let file = file.filter(|_| error.remedies().is_empty())?;
     if error.kind() == ErrorKind::FileNotFound && error.object().is_none() && !Path::new(file).exists() {
         let folder = || Path::new(file).parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-        // Nobody means a store twice, and no store is like a pattern.
+        // A store is not given twice on purpose, and no store name is similar to a pattern.
         let is_given = |store: &str| line::typed().iter().any(|word| Locator::parse(word).store == store);
         return match meant::store(file)? {
             Remedy::Instead { write, .. } if is_given(&write) || is_pattern(file) => {
@@ -200,7 +198,7 @@ fn next_step(error: &Error, file: Option<&str>) -> Option<String> {
         (ErrorKind::Malformed | ErrorKind::Checksum, _)
             if !line::typed().iter().any(|word| word == "check") =>
         {
-            Some(format!("`{}` lists all that is damaged", line::of(["check", file])))
+            Some(format!("`{}` lists all damage", line::of(["check", file])))
         }
         _ => None,
     }
@@ -224,14 +222,14 @@ fn remedy(remedy: &Remedy) -> String {
             let of = of.map_or(String::new(), |of| format!(" of {}", human_bytes(of)));
             format!("--resume goes on from {}{of}", human_bytes(*done))
         }
-        Remedy::StartAnew => "without --resume, all is made anew".into(),
+        Remedy::StartAnew => "without --resume, everything is written again from the beginning".into(),
         Remedy::NameTargetFormat(formats) => match tried::conversion(&line::typed()) {
             Some(line) => format!("did you mean `{line}`? --format names another format"),
             None => format!("--format {} says which", formats.join(" or ")),
         },
-        Remedy::KeepChunks => "-c none leaves no chunks for them".into(),
+        Remedy::KeepChunks => "-c none leaves the array without chunks".into(),
         Remedy::FillByType => {
-            "--fill '/PATTERN:VALUE' gives arrays their own, '/PATTERN:keep' leaves it".into()
+            "--fill '/PATTERN:VALUE' sets it for matching arrays, '/PATTERN:keep' leaves it unchanged".into()
         }
         Remedy::ListFolder(folder) => {
             format!("`hyperslab ls {}` lists the stores there", line::quoted(&folder.to_string_lossy()))
@@ -239,7 +237,7 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::MakeFolder(folder) => {
             format!("`mkdir -p {}` makes the folder", line::quoted(&folder.to_string_lossy()))
         }
-        Remedy::CheckDocument => "`hyperslab check` shows all that is wrong with the text".into(),
+        Remedy::CheckDocument => "`hyperslab check` shows all errors in the document".into(),
         Remedy::DescribeWithValues => "`hyperslab describe --values` writes them".into(),
         Remedy::GiveKey => "--key-file FILE names the file with the key".into(),
         Remedy::ReadTextsAsBytes => {
@@ -271,12 +269,12 @@ fn remedy(remedy: &Remedy) -> String {
         }
         Remedy::Compare { a, b } => format!("`{}` shows what differs", line::of(["diff", a, b])),
         Remedy::Tolerate(difference) => {
-            format!("--atol {difference} takes them for equal, with the values of the first file")
+            format!("--atol {difference} treats them as equal and keeps the values of the first file")
         }
         Remedy::OtherFormat(format) => {
             format!("`{}` writes a format that has them", line::with_format(line::typed(), format))
         }
-        Remedy::UnpackStores => "--unpack joins the numbers that the packed ones stand for".into(),
+        Remedy::UnpackStores => "--unpack joins the unpacked numbers".into(),
         Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
         other => other.to_string(),
     }
@@ -302,7 +300,7 @@ fn download(url: &str) -> String {
     }
 }
 
-/// The warning that elements of an array are not those of its sources.
+/// The warning that some elements of an array do not come from its sources.
 pub(crate) fn missing(store: &str, path: &str, missing: &MissingSources) -> String {
     format!("{store}:{path}: {missing}: elements there have {}", missing.instead)
 }
@@ -317,7 +315,7 @@ pub(crate) fn unfollowed(links: &UnfollowedLinks, store: &str, tell: &mut dyn Fn
     }
 }
 
-/// The number of links that are named.
+/// The maximum number of links that are named.
 const MAX_SHOWN: usize = 20;
 
 #[cfg(test)]

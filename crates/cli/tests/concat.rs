@@ -153,7 +153,7 @@ fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
     let concat = |words: &[&str]| run(folder, &[&["concat", "--along", "time"], words].concat());
     let refused = concat(&["a.yaml", "b.yaml", "ab.nc"]);
     assert_eq!(refused.code, 2);
-    let help = "  help: --atol 1.1e-10 takes them for equal, with the values of the first file\n";
+    let help = "  help: --atol 1.1e-10 treats them as equal and keeps the values of the first file\n";
     assert!(refused.messages.ends_with(help), "{}", refused.messages);
     let joined = concat(&["a.yaml", "b.yaml", "ab.nc", "--atol", "1.1e-10", "--verify"]);
     assert_eq!(joined.code, 0, "{}", joined.messages);

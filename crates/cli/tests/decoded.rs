@@ -132,7 +132,7 @@ fn what_numpy_does_not_hold_is_refused_with_another_form() {
             "npy",
             "NumPy has no missing integer, and no float64 for 9007199254740993\n  help: use --as csv or --as json",
         ),
-        ("time", "raw", "the bytes of times do not say their unit; use --as npy"),
+        ("time", "raw", "raw bytes cannot record the unit of times; use --as npy"),
         ("flag", "raw", "elements of string are not plain bytes; use --as json"),
     ] {
         assert_eq!(store.refusal(name, form), format!("error: store.yaml: {refusal}\n"), "{name}");

@@ -86,7 +86,8 @@ fn what_leads_nowhere_is_named_before_a_file_is_written() {
     assert_eq!(refused.code, 2, "{}{}", refused.answer, refused.messages);
     let said = format!("{}{}", refused.answer, refused.messages);
     assert!(
-        said.contains("references to what is not converted") || said.contains("--allow-loss references"),
+        said.contains("references to objects that are not converted")
+            || said.contains("--allow-loss references"),
         "{said}"
     );
     assert!(!folder.path().join("out.h5").exists());

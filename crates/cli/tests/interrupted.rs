@@ -381,7 +381,7 @@ fn resumes_only_with_the_same_options() {
     assert_eq!(
         refused.messages,
         "error: x.zarr: cannot resume the interrupted run: its options were format zarr3, \
-         not format zarr3; zarr.consolidated=false\n  help: without --resume, all is made anew\n"
+         not format zarr3; zarr.consolidated=false\n  help: without --resume, everything is written again from the beginning\n"
     );
     let resumed =
         run(folder.path(), &[&args[..], &["--resume", "--verify", "-j", "1", "-m", "64MiB"]].concat());

@@ -133,7 +133,7 @@ fn a_text_is_replaced_by_a_complete_answer_alone() {
         let before = files(folder);
         let failed = run(folder, &[args, &["-o", "answer.txt"]].concat());
         assert_eq!(failed.code, 2, "{args:?}: {}", failed.messages);
-        let note = "  note: answer.txt: not written, since the answer is not complete\n";
+        let note = "  note: answer.txt: not written, because the output is incomplete\n";
         assert!(failed.messages.ends_with(note), "{}", failed.messages);
         assert_eq!(files(folder), before, "{args:?}");
     }

@@ -244,7 +244,7 @@ const COMPUTING: &[Task] = &[
         "Read what is left of it",
         "hyperslab describe cut.nc",
         1,
-        "`hyperslab check cut.nc` lists all that is damaged",
+        "`hyperslab check cut.nc` lists all damage",
     ),
     task("Is this one sound?", "hyperslab validate ocean.nc", 2, "`hyperslab check ocean.nc`"),
     task("A compressed download", "hyperslab ls ocean.nc.gz", 2, "unpack it with gunzip -k"),

@@ -1,4 +1,4 @@
-//! Back references of the Lempel-Ziv formats: they copy bytes that were decoded before.
+//! Back references of the Lempel-Ziv formats, which copy bytes that were decoded earlier.
 
 /// Copies `len` bytes to position `at` from `distance` bytes before it. Source and target may overlap. Returns `None`
 /// if the source begins before byte 0 or the target ends after `out`.

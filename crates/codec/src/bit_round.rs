@@ -121,7 +121,7 @@ impl Vocabulary for BitRound {
 }
 
 impl BitRound {
-    /// Puts numbers that are spared back to their places.
+    /// Puts the spared numbers back in their places.
     fn restore_spared(&self, raw: &[u8], out: &mut [u8]) {
         if self.spared.is_empty() || !self.number.is_real() {
             return;

@@ -123,7 +123,8 @@ impl Transform for Bitshuffle {
         let blocks = self.sizes().map_or(raw, |(_, block)| raw.div_ceil(block));
         match self.codec {
             BitshuffleCodec::None => raw,
-            // A block grows by at most a 128th and a few bytes, with either compressor; each has its size before it.
+            // With either compressor, a block grows by at most a 128th and a few bytes; each block is preceded by its
+            // size.
             _ => raw
                 .saturating_add(raw / 128)
                 .saturating_add(blocks.saturating_mul(132))
@@ -216,7 +217,7 @@ impl Vocabulary for Bitshuffle {
     }
 }
 
-/// The level of Zstandard if a chunk gives none.
+/// The level of Zstandard if a chunk does not state one.
 const DEFAULT_LEVEL: i32 = 3;
 
 /// Groups the bits of equal significance of elements, whose number is a multiple of eight: for each byte of an

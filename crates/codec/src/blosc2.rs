@@ -35,7 +35,7 @@ pub struct Blosc2 {
 }
 
 impl Transform for Blosc2 {
-    /// The size of a chunk of one repeated value says nothing about the number of elements.
+    /// The size of a chunk of one repeated value does not depend on the number of elements.
     fn decoded_sizes(&self, _: usize, _: usize) -> Option<(usize, usize)> {
         Some((0, usize::MAX))
     }

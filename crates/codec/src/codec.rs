@@ -60,7 +60,7 @@ macro_rules! codecs {
             }
 
             /// The codec by its name in the vocabulary, with all its parameters. `None` if the vocabulary has no name
-            /// for it or lacks a parameter.
+            /// for it or does not have one of its parameters.
             pub fn named(&self, elements: &Elements) -> Option<Named> {
                 match self {
                     $(Codec::$name(codec) => codec.named(elements),)*
@@ -124,7 +124,7 @@ impl Codec {
             | (Codec::Bzip2(_), Codec::Bzip2(_))
             | (Codec::Zstd(_), Codec::Zstd(_))
             | (Codec::Fletcher32(_), Codec::Fletcher32(_)) => true,
-            // Other libraries decode any Blosc chunk but those with Snappy, which most are built without.
+            // Other libraries decode any Blosc chunk except those with Snappy, which most builds do not include.
             (Codec::Blosc(one), Codec::Blosc(other)) => {
                 (one.codec == BloscCodec::Snappy) == (other.codec == BloscCodec::Snappy)
             }

@@ -113,8 +113,8 @@ impl State {
         Ok(())
     }
 
-    /// If a search for matches in parts of `raw` would find nothing, replaces the content of `out` by `header` and the
-    /// deflated bytes. Other parts are left to the compressor.
+    /// If a search for matches in parts of `raw` would find nothing, replaces the content of `out` with `header` and
+    /// the deflated bytes. The other parts are left to the compressor.
     fn with_literals(&mut self, level: u8, raw: &[u8], header: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         if !LITERAL_LEVELS.contains(&level) || raw.len() < MIN_LITERALS {
             return Ok(false);
@@ -185,10 +185,10 @@ fn too_small(raw: &[u8], bound: usize) -> Error {
     Error::invalid(format!("{} bytes deflate to more than {bound}", raw.len()))
 }
 
-/// The levels at which bytes that look like noise are not searched for matches. Who asks for more wants the smallest
-/// stream, and for level 0 stored bytes.
+/// The levels at which bytes that look like noise are not searched for matches. Higher levels ask for the smallest
+/// stream, and level 0 for stored bytes.
 const LITERAL_LEVELS: RangeInclusive<u8> = 1..=6;
-/// Less is not worth a look before.
+/// Shorter inputs are not examined first, because it does not pay off.
 const MIN_LITERALS: usize = 16_384;
 
 /// The header of a zlib stream with a window of 32 KiB, without a hint at the level.

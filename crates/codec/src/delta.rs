@@ -94,7 +94,7 @@ impl Transform for Delta {
             for value in &mut *block {
                 (*value, before) = (decoded.wrapped(value.wrapping_sub(before)), *value);
             }
-            // Sums wrap in the same high bits as differences, so differences may lose them.
+            // Sums wrap in the same high bits as differences, so differences may lose these bits.
             let lost = |value: &&u64| match encoded.is_real() {
                 true => !decoded.returns_from(encoded, **value),
                 false => decoded.wrapped(encoded.wrapped(**value)) != **value,
@@ -111,7 +111,7 @@ impl Transform for Delta {
     }
 }
 
-/// Differences of another type than the numbers have no name in the vocabulary.
+/// The vocabulary has no name for this codec if the differences have a type other than that of the numbers.
 impl Vocabulary for Delta {
     const NAMES: &'static [&'static str] = &["delta"];
 

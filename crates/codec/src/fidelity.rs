@@ -34,8 +34,8 @@ impl Fidelity {
 }
 
 impl Codec {
-    /// Whether encoding or decoding may fail for some elements: numbers are converted to a type that cannot hold all
-    /// of them.
+    /// Whether encoding or decoding may fail for some elements, because numbers are converted to a type that cannot
+    /// hold all of them.
     pub fn may_refuse(&self) -> bool {
         match self {
             Codec::AsType(of) => of.decoded != of.encoded,
@@ -66,7 +66,7 @@ impl Codec {
                 false => Fidelity::Lossy,
             },
             Codec::FixedScaleOffset(_) => Fidelity::Lossy,
-            // A number of bits that is given may be too small.
+            // A given number of bits may be too small.
             Codec::ScaleOffset(of) => {
                 unless(matches!(of.number(), ScaleOffsetNumber::Integer { bits: 0, .. }), Fidelity::Lossy)
             }

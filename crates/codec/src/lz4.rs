@@ -18,7 +18,7 @@ use crate::vocabulary::{Elements, Given, Named, Vocabulary, int, named};
 use hyperslab_core::{Error, Result};
 use lz4_flex::block::{DecompressError, decompress_into, decompress_into_with_dict};
 
-/// One LZ4 block without a frame: whoever stores it knows its decoded size.
+/// One LZ4 block without a frame: its decoded size must be stored elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lz4Block;
 

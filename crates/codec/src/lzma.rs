@@ -45,7 +45,7 @@ pub enum LzmaCheck {
 }
 
 impl LzmaCheck {
-    /// All of them.
+    /// All checks.
     pub const ALL: [LzmaCheck; 4] = [LzmaCheck::None, LzmaCheck::Crc32, LzmaCheck::Crc64, LzmaCheck::Sha256];
 }
 
@@ -84,7 +84,7 @@ pub enum LzmaBranches {
 }
 
 impl LzmaBranches {
-    /// All of them.
+    /// All processors.
     pub const ALL: [LzmaBranches; 6] = [
         LzmaBranches::X86,
         LzmaBranches::PowerPc,
@@ -117,7 +117,7 @@ pub struct LzmaParameters {
     pub position: u8,
     /// Whether the encoder takes the first match, for encoding only.
     pub is_fast: bool,
-    /// The length from which on a match is taken without further search, for encoding only.
+    /// The length from which a match is accepted without further search, for encoding only.
     pub nice_length: u16,
     /// Whether matches are found by binary trees instead of hash chains, for encoding only.
     pub has_trees: bool,

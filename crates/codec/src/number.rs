@@ -112,16 +112,16 @@ impl Number {
         matches!(self.kind, NumberKind::Signed { .. })
     }
 
-    /// The smallest and the largest size in bytes of the same numbers as `other`, given that they take `min` to
-    /// `max` bytes as `self`.
+    /// The smallest and the largest size in bytes of numbers stored as `other`, given that they take `min` to `max`
+    /// bytes stored as `self`.
     pub(crate) fn sizes_as(self, other: Number, min: usize, max: usize) -> Option<(usize, usize)> {
         let (min, max) = (min.div_ceil(self.size()), max / self.size());
         let size = |count: usize| count.saturating_mul(other.size());
         (min <= max).then_some((size(min), size(max)))
     }
 
-    /// The size in bytes of the numbers in `len` bytes, stored as `other`. `None` if `len` is not a multiple of the
-    /// number size.
+    /// The size in bytes that the numbers in `len` bytes take when stored as `other`. `None` if `len` is not a multiple
+    /// of the number size.
     pub(crate) fn size_as(self, other: Number, len: usize) -> Option<usize> {
         len.is_multiple_of(self.size()).then(|| len / self.size())?.checked_mul(other.size())
     }

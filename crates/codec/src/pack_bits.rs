@@ -1,5 +1,5 @@
-//! Packs booleans into bits, as in numcodecs. The first byte is the number of unused bits at the end; then follow the
-//! bits, the most significant of each byte first.
+//! Packs booleans into bits, as in numcodecs. The first byte is the number of unused bits at the end. The bits follow,
+//! the most significant of each byte first.
 
 use crate::codec::{Transform, room};
 use crate::coders::Coders;

@@ -70,8 +70,8 @@ pub fn check_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<()> {
     Err(Error::malformed(format!("{} stored bytes cannot decode to {len}", stored.len())))
 }
 
-/// Whether `stored` itself says that it decodes to exactly `len` bytes: its frame declares its size, and the other
-/// codecs change it in a known way.
+/// Whether `stored` itself declares that it decodes to exactly `len` bytes: its frame states its size, and the other
+/// codecs change the size in a known way.
 ///
 /// ```
 /// use hyperslab_codec::{Deflate, Scratch, Zstd, declares_size, encode};
@@ -94,7 +94,7 @@ pub fn declares_size(codecs: &[Codec], stored: &[u8], len: usize) -> Result<bool
 
 /// The smallest and the largest size that `stored` may decode to. `None` if it cannot be decoded.
 fn decoded_sizes(codecs: &[Codec], stored: &[u8]) -> Result<Option<(usize, usize)>> {
-    // Those of the bytes decoded so far.
+    // The sizes of the bytes decoded so far.
     let mut sizes = Some((stored.len(), stored.len()));
     let mut first = Some(stored);
     for codec in codecs.iter().rev() {
@@ -168,7 +168,7 @@ pub fn cut<'c, 's>(codecs: &'c [Codec], stored: &'s [u8]) -> Result<(&'c [Codec]
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for parameters that a codec does not
-/// have.
+/// support.
 pub fn encode(codecs: &[Codec], raw: &[u8], scratch: &mut Scratch) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     encode_to(codecs, raw, &mut out, scratch)?;

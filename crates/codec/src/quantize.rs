@@ -109,7 +109,7 @@ impl Transform for Quantize {
     }
 }
 
-/// Only numbers of the type of the array have a name in the vocabulary.
+/// The vocabulary has a name for this codec only if the stored numbers have the type of the array.
 impl Vocabulary for Quantize {
     const NAMES: &'static [&'static str] = &["quantize"];
 

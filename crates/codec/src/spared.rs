@@ -1,4 +1,4 @@
-//! Numbers that codecs which round leave as they are: those that mark missing elements.
+//! Numbers that rounding codecs leave unchanged: those that mark missing elements.
 
 use crate::codec::Codec;
 
@@ -13,20 +13,20 @@ impl Spared {
         spared
     }
 
-    /// Whether there are none, so that nothing is compared.
+    /// Whether there are none, in which case nothing needs to be compared.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.first() == Some(&None)
     }
 
-    /// Whether a number is left as it is. NaN is, whatever its bits are.
+    /// Whether a number is left unchanged. NaN always is, whatever its bits.
     pub(crate) fn has(&self, number: f64) -> bool {
         number.is_nan() || self.0.iter().flatten().any(|spared| f64::from_bits(*spared) == number)
     }
 }
 
 impl Codec {
-    /// The codec with up to four numbers that it encodes as they are, if it otherwise rounds numbers and decodes them as
-    /// they are stored: a fill value that is rounded marks nothing any more. Other codecs are unchanged.
+    /// If the codec rounds numbers and decodes them as they are stored: the same codec, encoding up to four given
+    /// numbers unchanged. A rounded fill value would no longer mark anything. Other codecs are returned unchanged.
     ///
     /// ```
     /// use hyperslab_codec::{BitRound, Codec, Number, NumberKind, Scratch, encode};

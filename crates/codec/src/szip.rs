@@ -147,7 +147,7 @@ impl Transform for Szip {
     }
 
     fn max_encoded_size(&self, raw: usize) -> usize {
-        // Each block stored unchanged after its identifier, which has at most five bits for two pixels.
+        // At worst, each block is stored unchanged after its identifier, which has at most five bits for two pixels.
         let scanline = u64::from(self.blocks_per_scanline()) * u64::from(self.pixels_per_block);
         let pixels = (raw / self.sample_size()) as u64;
         let scanlines = pixels.div_ceil(self.pixels_per_scanline.into());

@@ -1,6 +1,6 @@
 //! Codecs by the names and parameters of the [vocabulary](hyperslab_core::filter), in both directions.
 //!
-//! The file of each codec defines its names and maps its fields to parameters. This file has the shared part. A
+//! The file of each codec defines its names and maps its fields to parameters; this file contains the shared part. A
 //! parameter that is not given has its default, so a codec is always complete.
 //!
 //! ```
@@ -63,8 +63,8 @@ pub(crate) trait Vocabulary: Sized {
     /// The codec with these parameters.
     fn of_parameters(given: &Given<'_>) -> Result<Self>;
 
-    /// The name of the filter with all its parameters. `None` if the vocabulary lacks a parameter for a setting of
-    /// the codec.
+    /// The name of the filter with all its parameters. `None` if the vocabulary has no parameter for a setting of the
+    /// codec.
     fn named(&self, elements: &Elements) -> Option<Named>;
 }
 
@@ -167,7 +167,7 @@ impl<'a> Given<'a> {
         not_by_name(self.filter)
     }
 
-    /// Fails if the parameter has another value than its default, since this codec has no field for it.
+    /// Fails if the parameter differs from its default, since this codec has no field for it.
     pub(crate) fn only_default(&self, name: &str) -> Result<()> {
         let parameter = self.filter.parameter(name);
         let is_default = |value| parameter.is_some_and(|parameter| parameter.is_default(value, None, None));

@@ -1,7 +1,7 @@
 //! Zfp: blocks of four numbers along each dimension, transformed and truncated to the significant bits; filter id
 //! 32013 in the HDF5 registry.
 //!
-//! Spec: the header of zfp, and the plugin H5Z-ZFP, which stores the header apart from the stream.
+//! Spec: the header of zfp, and the plugin H5Z-ZFP, which stores the header separately from the stream.
 
 mod stream;
 

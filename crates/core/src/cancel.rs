@@ -4,8 +4,8 @@ use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Stops work that carries it: whoever holds a clone cancels, and the work fails with
-/// [`ErrorKind::Cancelled`] at its next chunk, object or read. The default token is never cancelled.
+/// Stops work that carries it: once any holder of a clone cancels, the work fails with [`ErrorKind::Cancelled`] at its
+/// next chunk, object or read. The default token is never cancelled.
 ///
 /// ```
 /// use hyperslab_core::{CancelToken, ErrorKind};
@@ -25,25 +25,25 @@ impl CancelToken {
         CancelToken::from(Arc::default())
     }
 
-    /// Stops all work that carries this token, now and later. Does nothing to the default token.
+    /// Stops all work that carries this token, now and later. Has no effect on the default token.
     pub fn cancel(&self) {
         if let Some(flag) = &self.0 {
             flag.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether anybody can cancel it.
+    /// Whether the token can be cancelled at all.
     pub fn can_cancel(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether it was cancelled.
+    /// Whether the token has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Fails if it was cancelled. It costs a read of memory that all threads share: ask once a chunk, not once an
-    /// element.
+    /// Fails if the token has been cancelled. The check reads memory that all threads share, so make it once per chunk,
+    /// not once per element.
     ///
     /// # Errors
     /// [`ErrorKind::Cancelled`].
@@ -56,7 +56,7 @@ impl CancelToken {
 }
 
 impl From<Arc<AtomicBool>> for CancelToken {
-    /// A token that is cancelled when the flag is set: a handler of signals can set one.
+    /// A token that is cancelled when the flag is set, for example by a signal handler.
     fn from(flag: Arc<AtomicBool>) -> Self {
         CancelToken(Some(flag))
     }

@@ -27,16 +27,16 @@ pub struct Rule {
     pub severity: Severity,
     /// A one-line description of what breaks the rule.
     pub explanation: &'static str,
-    /// The specification and section that states the rule, for formats with several specifications.
+    /// The specification and section that state the rule, for formats with several specifications.
     pub specification: Option<&'static str>,
     /// What to do about a finding, if the advice is always the same.
     pub hint: Option<&'static str>,
-    /// Whether findings are unused space, which common writers leave in sound files.
+    /// Whether findings are unused space, which common writers leave even in sound files.
     pub is_spare: bool,
 }
 
 /// Declares each rule as a static, and the table `RULES` of all rules: errors first, then warnings, then notes. `spare`
-/// behind the severity means that findings are unused space.
+/// after the severity means that findings are unused space.
 ///
 /// ```
 /// # mod rule {
@@ -84,7 +84,7 @@ impl<'a, F> Findings<'a, F> {
         Findings { sink, max_per_rule: options.max_per_rule, counts: BTreeMap::new() }
     }
 
-    /// Counts a finding. Returns whether it is to be reported.
+    /// Counts a finding. Returns whether it should be reported.
     pub fn wants(&mut self, rule: &'static Rule) -> bool {
         let count = self.counts.entry(rule.name).or_default();
         *count = count.saturating_add(1);
@@ -99,7 +99,7 @@ impl<'a, F> Findings<'a, F> {
         }
     }
 
-    /// Reports a finding that was counted before.
+    /// Reports a finding that has already been counted.
     pub fn give(&mut self, finding: F) {
         (self.sink)(finding);
     }

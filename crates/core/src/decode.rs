@@ -20,12 +20,12 @@ impl<'a> Decoder<'a> {
         Decoder { rest: bytes, offset, structure, within: Within::File }
     }
 
-    /// A cursor over decoded bytes that are nowhere in the file as they are. Offsets count from their beginning.
+    /// A cursor over decoded bytes that are not stored in the file in this form. Offsets count from their beginning.
     pub fn decoded(structure: &'static str, name: &'static str, stored_at: u64, bytes: &'a [u8]) -> Self {
         Decoder { rest: bytes, offset: 0, structure, within: Within::Decoded { name, stored_at } }
     }
 
-    /// The same bytes under the name of another structure, which errors then give.
+    /// The same bytes under the name of another structure, which errors then report.
     #[must_use]
     pub fn named(mut self, structure: &'static str) -> Self {
         self.structure = structure;
@@ -112,13 +112,13 @@ impl<'a> Decoder<'a> {
         self.take(len).map(drop)
     }
 
-    /// Whether the next bytes are `signature`. For structures that can be stored with or without one.
+    /// Whether the next bytes are `signature`, for structures that can be stored with or without one.
     #[inline]
     pub fn starts_with(&self, signature: &[u8]) -> bool {
         self.rest.starts_with(signature)
     }
 
-    /// Takes the bytes `signature`, and fails if others follow.
+    /// Takes the bytes `signature`, and fails if other bytes follow.
     pub fn signature(&mut self, signature: &[u8]) -> Result<()> {
         let found = self.clone().take(signature.len())?;
         if found != signature {
@@ -131,7 +131,7 @@ impl<'a> Decoder<'a> {
         self.reserved(signature.len())
     }
 
-    /// Takes the bytes up to the next NUL, and the NUL, which is not returned.
+    /// Takes the bytes up to the next NUL and skips the NUL.
     pub fn until_nul(&mut self) -> Result<&'a [u8]> {
         let Some(len) = self.rest.iter().position(|byte| *byte == 0) else {
             return Err(self.malformed("text without its terminating NUL"));
@@ -141,7 +141,7 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Takes all bytes that are left.
+    /// Takes all remaining bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = std::mem::take(&mut self.rest);
         self.offset = self.offset.saturating_add(rest.len() as u64);
@@ -166,12 +166,12 @@ impl<'a> Decoder<'a> {
         self.offset
     }
 
-    /// The number of bytes that are left.
+    /// The number of remaining bytes.
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether no bytes are left.
+    /// Whether no bytes remain.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
@@ -199,7 +199,7 @@ impl<'a> Decoder<'a> {
         Error::new(kind, detail).at_place(self.place())
     }
 
-    /// Checks that no bytes are left.
+    /// Checks that no bytes remain.
     pub fn finish(self) -> Result<()> {
         if self.rest.is_empty() {
             return Ok(());

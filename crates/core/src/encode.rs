@@ -8,7 +8,7 @@ pub struct Encoder {
     bytes: Vec<u8>,
 }
 
-/// Bytes in an [`Encoder`] that wait for their number.
+/// Bytes in an [`Encoder`] that are reserved for a number written later.
 #[derive(Debug)]
 #[must_use = "bytes that are reserved and not patched stay zero"]
 pub struct Reserved {
@@ -87,18 +87,18 @@ impl Encoder {
         self.bytes.resize(self.bytes.len() + len, 0);
     }
 
-    /// Appends `width` zero bytes, 8 at most, for a number that is known later: a length that stands before what it
-    /// counts, an address, a checksum. [`Encoder::patch`] puts it there.
+    /// Appends `width` zero bytes, 8 at most, for a number that is known only later: a length that precedes what it
+    /// counts, an address, a checksum. [`Encoder::patch`] fills it in.
     pub fn reserve(&mut self, width: u8) -> Reserved {
         let start = self.bytes.len();
         self.reserved(usize::from(width));
         Reserved { start, width }
     }
 
-    /// Puts a number into the bytes that were reserved for it.
+    /// Writes a number into the bytes that were reserved for it.
     ///
     /// # Errors
-    /// If the value does not fit, or the width exceeds 8. The bytes are zeros then.
+    /// If the value does not fit, or the width exceeds 8. The bytes then stay zero.
     pub fn patch(&mut self, place: Reserved, value: u64) -> Result<()> {
         let mut number = Encoder::new();
         number.uint(place.width, value)?;

@@ -13,8 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error: what went wrong, and where.
 ///
 /// Displayed as `bad.h5:/t2m: malformed Filter Pipeline message at byte 0x1fc: 33 filters, expected at most 32`.
-/// [`Error::reason`] is the same without file and object. What the caller can do
-/// follows: see [`Error::remedies`].
+/// [`Error::reason`] is the same without file and object. What the caller can do about it follows: see
+/// [`Error::remedies`].
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -53,15 +53,15 @@ pub enum Within {
     },
 }
 
-/// The kind of an error, which tells who can do something about it.
+/// The kind of an error, which indicates who can do something about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Reading or writing failed.
     Io,
-    /// A file or folder that the caller or a file named is not there.
+    /// A file or folder named by the caller or by a file does not exist.
     FileNotFound,
-    /// The store has no object, attribute or label of the name that the caller gave.
+    /// The store has no object, attribute or label with the name that the caller gave.
     NotFound,
     /// Something that the caller wants to create already exists.
     AlreadyExists,
@@ -154,8 +154,8 @@ impl Error {
         Error::new(error.kind(), error.to_string()).with_remedies(remedies)
     }
 
-    /// Turns an error in another object into one to which the path of an object that leads there can be added. The
-    /// message keeps the path of the other object.
+    /// Turns an error in another object into one to which the path of a referring object can be added. The message
+    /// keeps the path of the other object.
     #[must_use]
     pub fn of_another_object(self) -> Self {
         let mut error = self;
@@ -177,7 +177,7 @@ impl Error {
         self
     }
 
-    /// Adds all that the caller can do, as another error said it.
+    /// Adds all remedies of another error.
     #[must_use]
     pub fn with_remedies(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
         self.0.remedies.extend(remedies);
@@ -197,7 +197,7 @@ impl Error {
         self
     }
 
-    /// The same error for one who asks again for what failed, without the error that it follows from.
+    /// The same error, for a caller that repeats the failed request, without the error that caused it.
     #[must_use]
     pub fn again(&self) -> Self {
         let Inner { kind, detail, file, object, place, remedies, source: _ } = &*self.0;
@@ -242,7 +242,7 @@ impl Error {
         &self.0.remedies
     }
 
-    /// Remedies as they follow a detail: empty, or beginning with a space or a new line.
+    /// The remedies in the form in which they follow a detail: empty, or beginning with a space or a new line.
     pub fn advice(&self) -> impl fmt::Display + '_ {
         Advice { error: self, words: &|remedy| remedy.to_string() }
     }
@@ -295,7 +295,7 @@ impl Error {
 /// An error as text.
 struct Worded<'a> {
     error: &'a Error,
-    /// Whether file and object stand in front.
+    /// Whether file and object come first.
     in_place: bool,
     words: &'a dyn Fn(&Remedy) -> String,
 }
@@ -314,7 +314,7 @@ impl fmt::Display for Worded<'_> {
     }
 }
 
-/// What the caller can do, behind what went wrong.
+/// The remedies, which follow the description of the problem.
 struct Advice<'a> {
     error: &'a Error,
     words: &'a dyn Fn(&Remedy) -> String,
@@ -350,9 +350,9 @@ impl std::error::Error for Error {
     }
 }
 
-/// What was read, or `None` if its bytes are not valid.
+/// The value that was read, or `None` if its bytes are invalid.
 ///
-/// For readers that go on without it. A failing read must not look like that.
+/// For readers that continue without the value. A failed read must not be mistaken for an invalid value.
 ///
 /// # Errors
 /// If the system failed to read it, or the work was cancelled.
@@ -371,7 +371,7 @@ impl From<std::io::Error> for Error {
             std::io::ErrorKind::AlreadyExists => ErrorKind::AlreadyExists,
             _ => ErrorKind::Io,
         };
-        // Rust's standard library adds " (os error N)" to the message of the system. Users need only the message.
+        // Rust's standard library appends " (os error N)" to the system's message. Users need only the message.
         let text = e.to_string();
         let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
         Error::new(kind, text).caused_by(e)

@@ -22,7 +22,8 @@ pub struct Filter {
     pub is_open: bool,
     /// Whether it converts numbers to a type that cannot represent all of them.
     pub converts_numbers: bool,
-    /// Whether it takes elements of any type, by their bytes. Others encode numbers, or elements of some types.
+    /// Whether it accepts elements of any type, treating them as bytes. The others encode numbers, or elements of
+    /// certain types.
     pub takes_any_type: bool,
 }
 
@@ -139,7 +140,7 @@ impl Parameter {
             | (Kind::NumberType, Value::Text(_))
             | (Kind::Ints, Value::Ints(_)) => return Ok(()),
             (Kind::Word(words), Value::Text(word)) if words.contains(&word.as_str()) => return Ok(()),
-            (Kind::Int(min, MANY), _) => format!("a number from {min} on"),
+            (Kind::Int(min, MANY), _) => format!("a number of at least {min}"),
             (Kind::Int(min, max), _) => format!("a number from {min} to {max}"),
             (Kind::Real, _) => "a number".to_owned(),
             (Kind::Bool, _) => "true or false".to_owned(),

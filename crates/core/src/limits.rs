@@ -24,12 +24,12 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same limits with an unlimited allocation. For input that comes from the user, not from a file.
+    /// The same limits with an unlimited allocation, for input that comes from the user, not from a file.
     pub fn of_any_size() -> Limits {
         Limits { allocation: u64::MAX, ..Limits::default() }
     }
 
-    /// The same with another value of one limit.
+    /// The same limits with one of them changed.
     #[must_use]
     pub fn with(mut self, limit: Limit, value: u64) -> Limits {
         let narrow = u32::try_from(value).unwrap_or(u32::MAX);
@@ -42,8 +42,8 @@ impl Limits {
         self
     }
 
-    /// Checks that the memory for a chunk is in proportion to its stored bytes, before it is allocated. A few bytes can
-    /// decode to any number, through several codecs or as elements of variable length.
+    /// Checks, before memory for a chunk is allocated, that its size is in proportion to the stored bytes. A few bytes
+    /// can decode to any number of bytes, through several codecs or as elements of variable length.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded).

@@ -1,15 +1,15 @@
-//! The way to an object through links: which name comes next, and how many links there may be.
+//! Resolves paths through links: which name comes next, and how many links a path may lead through.
 //!
 //! Every format follows its links with a [`Way`]; it alone knows the limit.
 
 use std::collections::VecDeque;
 
-/// The maximum number of links that one path may lead through. A path with more of them is taken for a cycle.
+/// The maximum number of links that one path may lead through. A path with more of them is treated as a cycle.
 ///
-/// libhdf5 stops at 16 by default (`H5Pset_nlinks`); files with longer chains are read all the same.
+/// libhdf5 stops at 16 by default (`H5Pset_nlinks`); files with longer chains are readable here.
 pub const MAX_LINKS: usize = 64;
 
-/// The names of a path that are still to be looked up. A link puts those of its destination in front.
+/// The names of a path that still have to be looked up. Following a link puts the names of its destination in front.
 ///
 /// ```
 /// use hyperslab_core::links::{Way, names};
@@ -32,7 +32,7 @@ impl<N> Way<N> {
         Way { pending: names.into_iter().collect(), followed: 0 }
     }
 
-    /// The next name; none at the end of the way.
+    /// The next name; `None` at the end of the way.
     pub fn step(&mut self) -> Option<N> {
         self.pending.pop_front()
     }
@@ -47,8 +47,8 @@ impl<N> Way<N> {
         self.pending.iter()
     }
 
-    /// Follows a link: goes on along `names`, and then along those that were left. Returns whether that is no more than
-    /// [`MAX_LINKS`]; else the way stays as it is.
+    /// Follows a link: continues along `names`, and then along the remaining names. Returns whether the number of links
+    /// is still within [`MAX_LINKS`]; otherwise the way is unchanged.
     #[must_use = "links may form a cycle"]
     pub fn follow(&mut self, names: impl DoubleEndedIterator<Item = N>) -> bool {
         if self.followed == MAX_LINKS {
@@ -60,13 +60,13 @@ impl<N> Way<N> {
     }
 }
 
-/// The names of a path in a link. Those that are empty or `.` mean nothing, as in HDF5 (file format specification, "Link
+/// The names of a path in a link. Empty names and `.` are ignored, as in HDF5 (file format specification, "Link
 /// Message"); `..` is a name like any other.
 pub fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|name| is_name(name.as_bytes()))
 }
 
-/// The same of a path in any encoding.
+/// As [`names`], for a path in any encoding.
 pub fn byte_names(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     path.split(|byte| *byte == b'/').filter(|name| is_name(name))
 }

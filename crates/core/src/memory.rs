@@ -30,7 +30,7 @@ impl Memory {
     /// Allocates `len` zero bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] if the system has not enough memory.
+    /// [`ErrorKind::LimitExceeded`] if the system does not have enough memory.
     pub fn zeroed(len: usize) -> Result<Memory> {
         if len < MIN_MAPPED {
             return Ok(Memory(Kind::Heap(vec![0; len])));
@@ -39,7 +39,7 @@ impl Memory {
         let map = MmapMut::map_anon(len).map_err(no_room)?;
         #[cfg(target_os = "linux")]
         {
-            // A kernel without huge pages refuses this. Then it is only slower.
+            // A kernel without huge pages refuses this, which only makes it slower.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Memory(Kind::Mapped(map)))
@@ -103,7 +103,7 @@ pub fn room(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
 /// Checks that the system has memory for a large buffer. Without it, allocating the buffer would end the process.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] if the system has not enough memory.
+/// [`ErrorKind::LimitExceeded`] if the system does not have enough memory.
 pub fn check_memory(len: usize) -> Result<()> {
     if len < MIN_MAPPED {
         return Ok(());

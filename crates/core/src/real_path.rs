@@ -1,12 +1,12 @@
-//! Opens what lies at a real path, and nothing else.
+//! Opens the file or folder at a real path, without following any link.
 //!
-//! Whether a file may be opened is decided by its real path: the absolute one without symbolic links. Between that
-//! decision and the opening, another process can put a link in the place of a folder, and the same path leads elsewhere.
-//! What is opened here is reached without following any link: if there is one meanwhile, the error [`is_link`]. The caller
-//! then finds the real path again and decides again.
+//! Whether a file may be opened is decided by its real path: the absolute path without symbolic links. Between that
+//! decision and the opening, another process can replace a folder with a link, so that the same path leads elsewhere.
+//! The functions here follow no link: if one has appeared in the meantime, they return the error [`is_link`]. The
+//! caller then resolves the real path again and decides again.
 //!
-//! Linux refuses links at the opening itself (`openat2`); where it cannot, the path is walked from folder to folder, and so
-//! it does on macOS (`O_NOFOLLOW_ANY`). Elsewhere a path is opened and afterwards resolved again.
+//! Linux can refuse links while opening (`openat2`), and so can macOS (`O_NOFOLLOW_ANY`). Where Linux cannot, the path
+//! is walked folder by folder. Elsewhere a path is opened and then resolved again.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -27,11 +27,11 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// How often a real path is looked for again if it is another one whenever it is opened. Who changes a folder in earnest
-/// does it once.
+/// How often a real path is resolved again if it has changed each time it is opened. A legitimate change of a folder
+/// happens only once.
 pub(crate) const ATTEMPTS: u32 = 16;
 
-/// What an entry of a folder is; the target of a link is not looked at.
+/// The kind of an entry of a folder. The target of a link is not examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A regular file.
@@ -44,21 +44,21 @@ pub enum Kind {
     Other,
 }
 
-/// What becomes of an entry that has the name which another one gets.
+/// What happens if an entry with the new name already exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moving {
-    /// It is replaced.
+    /// The existing entry is replaced.
     Replacing,
-    /// There may be none.
+    /// No entry may have the new name.
     New,
-    /// It gets the place of the other one, in the same step.
+    /// The two entries swap places atomically.
     Exchanging,
 }
 
 /// Opens a file for reading. Opening a pipe does not wait for a writer.
 ///
-/// Whether it is a regular file is the caller's to ask, before (of the path, because opening a device can have side
-/// effects) and after (of the file, because another one may be there meanwhile).
+/// The caller must check whether it is a regular file, both before opening (by the path, because opening a device can
+/// have side effects) and after (by the file, because it may have been replaced in the meantime).
 ///
 /// # Errors
 /// [`is_link`], and errors of the system.
@@ -74,7 +74,7 @@ pub(crate) fn status(path: &Path) -> io::Result<Metadata> {
     system::status(path)
 }
 
-/// The entries of a folder in no order, at most so many of them.
+/// The entries of a folder in arbitrary order, at most `at_most` of them.
 ///
 /// # Errors
 /// As [`open`].
@@ -82,8 +82,8 @@ pub(crate) fn list(path: &Path, at_most: usize) -> io::Result<Vec<(OsString, Kin
     system::list(path, at_most)
 }
 
-/// Whether an error says that a part of a path is a symbolic link that is not followed: here any one, elsewhere one of a
-/// circle.
+/// Whether an error means that a part of a path is a symbolic link that is not followed: for the functions here any
+/// link, elsewhere one that is part of a cycle.
 pub fn is_link(e: &io::Error) -> bool {
     #[cfg(unix)]
     let is_named = e.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
@@ -100,7 +100,7 @@ pub(crate) fn link() -> io::Error {
     io::Error::other(Moved)
 }
 
-/// The path of a file leads elsewhere than before.
+/// The path of a file now leads elsewhere.
 #[cfg(not(unix))]
 #[derive(Debug)]
 struct Moved;

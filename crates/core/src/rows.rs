@@ -7,7 +7,7 @@
 //!
 //! | type | row |
 //! |---|---|
-//! | integer, enumeration base, time of `s` stored bytes | [`int_row`]`(s)` bytes: 1, 2, 4, 8 or 16, sign- or zero-extended |
+//! | integer, enumeration base, time in `s` bytes | [`int_row`]`(s)` bytes: 1, 2, 4, 8 or 16, sign- or zero-extended |
 //! | IEEE half, single, double, bfloat16 | 2, 4, 8, 2 bytes |
 //! | any other float of `s` stored bytes | the `s` stored bytes, little-endian |
 //! | complex | two floats |
@@ -47,11 +47,11 @@ pub struct Heap<R> {
     pub buffers: Vec<Bytes>,
     /// References.
     pub references: Vec<R>,
-    /// Buffers that several elements share, by a key that identifies their content. They are in `buffers` once.
+    /// Buffers shared by several elements, by a key that identifies their content. Each is in `buffers` once.
     pub shared: FxHashMap<(u64, u64), u32>,
-    /// What was taken from a budget for buffers that do not borrow from a file.
+    /// The charges to a budget for buffers that do not borrow from a file.
     pub charges: Vec<Arc<Charge>>,
-    /// How much content the slots may name.
+    /// How much content the slots may refer to.
     pub content: Content,
 }
 
@@ -61,13 +61,13 @@ impl<R> Default for Heap<R> {
     }
 }
 
-/// The bytes that slots name, counted as often as they are named: a few bytes of a file can name the same content any
+/// The bytes that slots refer to, counted once per reference: a few bytes of a file can refer to the same content any
 /// number of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// The bytes so far.
+    /// The bytes counted so far.
     pub bytes: u64,
-    /// The bytes that are allowed.
+    /// The maximum number of bytes.
     pub most: u64,
 }
 
@@ -75,19 +75,19 @@ impl Content {
     /// Counts content before it is converted or copied.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] for more than is allowed.
+    /// [`ErrorKind::LimitExceeded`] if the maximum is exceeded.
     pub fn name(&mut self, bytes: u64) -> Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
         match self.bytes <= self.most {
             true => Ok(()),
             false => Err(Error::limit_exceeded(
                 Limit::Allocation,
-                format!("elements of variable length name more than {} bytes", self.most),
+                format!("elements of variable length refer to more than {} bytes", self.most),
             )),
         }
     }
 
-    /// The bytes that may still be named.
+    /// The number of bytes that slots may still refer to.
     pub fn left(&self) -> u64 {
         self.most.saturating_sub(self.bytes)
     }
@@ -120,7 +120,7 @@ impl<R: Clone> Rows<R> {
 }
 
 impl<R> Heap<R> {
-    /// An empty heap whose slots may name so many bytes of content.
+    /// An empty heap whose slots may refer to at most this many bytes of content.
     pub fn of_at_most(most: u64) -> Self {
         Heap {
             buffers: Vec::new(),
@@ -150,7 +150,8 @@ impl<R> Heap<R> {
         self.push_items(bytes, count)
     }
 
-    /// Adds the rows of `count` items as a buffer and returns the slot that points to them. No items need no buffer.
+    /// Adds the rows of `count` items as a buffer and returns the slot that points to them. If there are no items, no
+    /// buffer is added.
     ///
     /// # Errors
     /// As [`Heap::push`].
@@ -189,7 +190,7 @@ impl<R> Heap<R> {
         slot.bytes(&self.buffers, len)
     }
 
-    /// The text or the bytes that `slot` points to.
+    /// The string or bytes that `slot` points to.
     pub fn content(&self, slot: Slot) -> Option<&[u8]> {
         slot.content(&self.buffers)
     }
@@ -242,10 +243,10 @@ impl Slot {
         Slot { buffer: Slot::REFERENCE, count: 1, offset: index as u64 }
     }
 
-    /// A slot that points to nothing, not even to no bytes: it stands for an element that cannot be read.
+    /// A slot that points to nothing, not even an empty buffer: it stands for an element that cannot be read.
     pub const NOWHERE: Slot = Slot { buffer: u32::MAX, count: u32::MAX, offset: u64::MAX };
 
-    /// The slot of `count` bytes or items from `offset` on in a buffer; that of nothing is the same everywhere.
+    /// The slot of `count` bytes or items from `offset` on in a buffer. All empty slots are equal.
     pub const fn at(buffer: u32, count: u32, offset: u64) -> Slot {
         match count {
             0 => Slot { buffer: 0, count: 0, offset: 0 },
@@ -253,7 +254,7 @@ impl Slot {
         }
     }
 
-    /// The index that the next buffer of a heap gets.
+    /// The index that the next buffer of a heap receives.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] beyond 2^32 - 1 buffers.
@@ -261,15 +262,15 @@ impl Slot {
         index_of(buffers.len())
     }
 
-    /// The slots in `rows`, which are nothing else.
+    /// The slots in `rows`, which consist only of slots.
     pub fn each(rows: &[u8]) -> impl ExactSizeIterator<Item = Slot> {
         rows.as_chunks().0.iter().map(Slot::of_bytes)
     }
 
-    /// Puts slots into `rows`, as far as there are both.
+    /// Writes slots into `rows`, until either is exhausted.
     ///
     /// # Errors
-    /// The first of `slots`; `rows` then has those before it.
+    /// The first error in `slots`; `rows` then contains the slots before it.
     pub fn put_each(rows: &mut [u8], slots: impl Iterator<Item = Result<Slot>>) -> Result<()> {
         for (row, slot) in rows.as_chunks_mut().0.iter_mut().zip(slots) {
             *row = slot?.to_bytes();
@@ -277,10 +278,10 @@ impl Slot {
         Ok(())
     }
 
-    /// Puts another slot in the place of each slot in `rows`, which are nothing else.
+    /// Replaces each slot in `rows`, which consist only of slots.
     ///
     /// # Errors
-    /// The first that `change` returns; `rows` is then changed in part.
+    /// The first error that `change` returns; `rows` is then partly changed.
     pub fn change_each(rows: &mut [u8], mut change: impl FnMut(Slot) -> Result<Slot>) -> Result<()> {
         for row in rows.as_chunks_mut().0 {
             *row = change(Slot::of_bytes(row))?.to_bytes();
@@ -288,7 +289,7 @@ impl Slot {
         Ok(())
     }
 
-    /// The slot after the heap that it points into was put behind a heap of so many buffers and references.
+    /// The slot after the heap that it points into has been appended to a heap of this many buffers and references.
     ///
     /// # Errors
     /// [`ErrorKind::LimitExceeded`] beyond 2^32 - 1 buffers.
@@ -301,7 +302,7 @@ impl Slot {
         Ok(Slot { buffer: index_of(buffer)?, ..self })
     }
 
-    /// The text or the bytes that the slot points to in the buffers of a heap.
+    /// The string or bytes that the slot points to in the buffers of a heap.
     pub fn content(self, buffers: &[Bytes]) -> Option<&[u8]> {
         self.bytes(buffers, usize::try_from(self.count).ok()?)
     }
@@ -338,7 +339,7 @@ impl Slot {
     }
 }
 
-/// Builds the rows of texts, or of sequences of bytes, one by one; all of them share one buffer.
+/// Builds the rows of strings, or of byte sequences, one by one; all of them share one buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Packed {
     rows: Vec<u8>,

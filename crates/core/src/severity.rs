@@ -1,15 +1,15 @@
-//! How bad a finding is, whatever was looked at.
+//! The severity of a finding, for checks of any kind.
 
 use std::fmt;
 
-/// How bad it is; the worst is the least.
+/// The severity of a finding; the most severe orders first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// It breaks the specification, or does not say what its author meant.
+    /// The content breaks the specification, or does not mean what its author intended.
     Error,
-    /// It is allowed, but perhaps not what was meant.
+    /// The content is allowed, but possibly unintended.
     Warning,
-    /// It is worth knowing.
+    /// The finding is worth knowing.
     Note,
 }
 

@@ -63,9 +63,9 @@ pub trait ReadAt: Send + Sync {
     /// As [`ReadAt::read_at`], if any of them fails.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// Whether the latency of a request dominates its cost, as over a network. Then readers request several ranges with
-    /// one [`ReadAt::read_ranges`]. Ranges of near storage are read one by one into their destination, which is as fast
-    /// and needs no extra memory.
+    /// Whether the latency of a request dominates its cost, as over a network. If so, readers request several ranges
+    /// with one [`ReadAt::read_ranges`]. Ranges of local storage are read one by one into their destination, which is
+    /// as fast and needs no extra memory.
     fn is_far(&self) -> bool;
 
     /// The files around this one, if it was opened by its path.

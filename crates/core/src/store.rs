@@ -1,6 +1,7 @@
 //! Stores of documents and chunks: values under keys, in a directory, a zip file or memory.
 //!
-//! Spec: Zarr v3 "Stores", "Abstract store interface" (the interface that Zarr requires, without any knowledge of Zarr)
+//! Spec: Zarr v3 "Stores", "Abstract store interface" (the interface that Zarr requires; nothing here is specific to
+//! Zarr)
 
 mod directory;
 mod key;
@@ -29,7 +30,7 @@ use std::path::Path;
 ///
 /// To wrap another store, implement [`Wrapper`](crate::wrapper::Wrapper), which forwards all other methods.
 ///
-/// No implementation reads outside of the store, independent of its content.
+/// No implementation reads outside of the store, whatever the store contains.
 pub trait Store: Send + Sync {
     /// The size in bytes of the value of `key`. `None` if there is no value.
     fn size(&self, key: &Key) -> Result<Option<u64>>;
@@ -37,21 +38,23 @@ pub trait Store: Send + Sync {
     /// The value of `key`. `None` if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values longer than `max_bytes`, before memory is allocated.
+    /// [`ErrorKind::LimitExceeded`](crate::ErrorKind::LimitExceeded) for values longer than `max_bytes`, before memory
+    /// is allocated.
     fn read(&self, key: &Key, max_bytes: u64) -> Result<Option<Bytes>>;
 
     /// Byte ranges of the value of `key`, in one request if the backend supports it. `None` if there is no value.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the end of a range, because the structure with this offset is invalid.
+    /// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if the value ends before the end of a range, because the
+    /// structure with this offset is invalid.
     fn read_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Option<Vec<Bytes>>>;
 
     /// The values of several keys, in one request if the backend supports it, otherwise with [`read_each`]. Returns one
     /// result per key, as [`Store::read`] does.
     fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>>;
 
-    /// Whether the latency of a request dominates its cost, as over a network. Then readers request several values or
-    /// ranges together. Near values are read one by one into their destination.
+    /// Whether the latency of a request dominates its cost, as over a network. If so, readers request several values or
+    /// ranges together. Local values are read one by one into their destination.
     fn is_far(&self) -> bool;
 
     /// A byte range of the value of `key`. `None` if there is no value.
@@ -62,7 +65,8 @@ pub trait Store: Send + Sync {
         Ok(self.read_ranges(key, std::slice::from_ref(&range))?.map(value::only))
     }
 
-    /// A handle of the value of `key`, to read several parts without searching it again. `None` if there is no value.
+    /// A handle of the value of `key`, for reading several parts without looking it up again. `None` if there is no
+    /// value.
     fn find<'a>(&'a self, key: &'a Key) -> Result<Option<Box<dyn Value + 'a>>> {
         Ok(self.size(key)?.map(|size| Box::new(value::ByKey { store: self, key, size }) as Box<dyn Value>))
     }
@@ -75,8 +79,8 @@ pub trait Store: Send + Sync {
         Ok(Some(key.clone()))
     }
 
-    /// The folder of the file system that the store is, by its real path: where absolute paths and URIs in its values lead
-    /// into it. `None` if it is anything else.
+    /// The real path of the folder that the store is in the file system: absolute paths and URIs in its values that
+    /// begin with it lead into the store. `None` if the store is anything else.
     fn real_path(&self) -> Option<&Path> {
         None
     }

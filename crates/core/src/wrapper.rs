@@ -1,8 +1,9 @@
 //! Wrappers, which add behaviour to storage or to a store.
 //!
-//! [`Cancellable`] stops work, [`Watched`] reports the number of read bytes, [`Counted`] counts requests, [`Failing`]
-//! fails one of them, [`Noting`] notes those that fail. Each wraps bytes at positions ([`ReadAt`]) or values under keys ([`Store`]) and is implemented once, as a [`Wrapper`]: its action at
-//! each request. This module forwards everything else, so that no wrapper can miss a method.
+//! [`Cancellable`] stops work, [`Watched`] reports the number of bytes read, [`Counted`] counts requests, [`Failing`]
+//! makes one of them fail, [`Noting`] records failed ones. Each wraps bytes at positions ([`ReadAt`]) or values under
+//! keys ([`Store`]) and is implemented once, as a [`Wrapper`]: its action at each request. This module forwards
+//! everything else, so that no wrapper can miss a method.
 
 mod cancellable;
 mod counted;
@@ -46,15 +47,15 @@ pub trait Wrapper: Send + Sync {
     /// Called after each successful request, with the number of bytes.
     fn after(&self, _bytes: u64) {}
 
-    /// Called after each failed request, with what it asked for.
+    /// Called after each failed request, with a description of what was requested.
     fn failed(&self, _asked: &dyn fmt::Display, _error: &Error) {}
 
-    /// The files beside this one, if the inner one has `siblings`.
+    /// The files beside this one, given the `siblings` of the inner one.
     fn with_siblings(&self, siblings: Option<Arc<dyn Siblings>>) -> Option<Arc<dyn Siblings>> {
         siblings
     }
 
-    /// Whether this is far, if the inner one `is_far` or not.
+    /// Whether this is remote, given whether the `inner` one is.
     fn is_as_far(&self, inner: bool) -> bool {
         inner
     }
@@ -121,7 +122,7 @@ impl<T: Wrapper<Inner: Store>> Store for T {
 
     fn read_many(&self, keys: &[Key], max_bytes: u64) -> Vec<Result<Option<Bytes>>> {
         if self.before(keys.len()).is_err() {
-            // Each single read returns the error.
+            // Each individual read returns the error.
             return read_each(self, keys, max_bytes);
         }
         let values = self.wrapped().read_many(keys, max_bytes);
@@ -203,7 +204,7 @@ impl<T: Send + Sync + ?Sized> Wrapper for Box<T> {
     }
 }
 
-/// What a request asked for, as messages say it.
+/// What a request asked for, as worded in messages.
 enum Asked<'a> {
     Ranges(&'a [Range<u64>]),
     Folder(&'a Key),

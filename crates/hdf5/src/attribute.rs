@@ -74,14 +74,14 @@ impl Attribute {
     /// Reads its elements.
     ///
     /// # Errors
-    /// If elements are missing, or what they refer to is.
+    /// If elements are missing, or objects that they refer to.
     pub fn read(&self, file: &File) -> Result<Rows<Reference>> {
         let mut heap = Heap::default();
         let rows = self.read_into(file, &mut heap)?;
         Ok(Rows { rows, heap })
     }
 
-    /// Reads its elements and adds what they point to to `heap`.
+    /// Reads its elements, and adds to `heap` what they point to.
     ///
     /// # Errors
     /// As [`Attribute::read`].
@@ -155,7 +155,7 @@ pub(crate) fn attributes(
 }
 
 /// The names of all attributes in the order in which they are stored: that of messages in the header, or of hashes in
-/// the index. `None` if the object tracks the order of creation.
+/// the index. `None` if the object tracks creation order.
 pub(crate) fn stored_order(reader: &Reader, header: &ObjectHeader) -> Result<Option<Vec<Vec<u8>>>> {
     let found = as_stored(reader, header)?;
     let names = |found: Vec<Stored>| found.into_iter().filter_map(|(_, (name, _))| name).collect();
@@ -166,7 +166,7 @@ fn tracks_order(header: &ObjectHeader, found: &[Stored]) -> bool {
     header.attribute_creation_order_tracked() && found.iter().all(|(order, _)| order.is_some())
 }
 
-/// An attribute with its place in the order of creation, and its name if that can be read.
+/// An attribute with its place in creation order, and its name if that can be read.
 type Stored = (Option<u32>, (Option<Vec<u8>>, Result<Attribute>));
 
 fn as_stored(reader: &Reader, header: &ObjectHeader) -> Result<Vec<Stored>> {
@@ -289,5 +289,6 @@ fn heap_id(record: &Record) -> Option<&[u8]> {
     }
 }
 
-/// An attribute takes at most this part of the allocation limit: other forms of it, such as text, take many times more.
+/// An attribute may take at most this fraction of the allocation limit: other forms of it, such as text, take many
+/// times more.
 const SHARE: u64 = 32;

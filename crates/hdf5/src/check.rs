@@ -171,7 +171,7 @@ struct Checker<'a> {
     raw_left: u64,
     /// Addresses of chunks that were decoded.
     decoded: FxHashSet<u64>,
-    /// Whether the end of these budgets was reported.
+    /// Whether it was reported that one of these budgets is used up.
     tired: bool,
     /// Whether all links could be read. Only then an object that was not reached is known to have no link.
     complete: bool,

@@ -147,7 +147,7 @@ impl Dataset {
         Fill::decode(file.reader(), &self.fill, &self.datatype)
     }
 
-    /// Whether chunks that the edge of the dataset cuts are stored without filters.
+    /// Whether partial chunks at the edge of the dataset are stored without filters.
     pub fn has_unfiltered_edges(&self) -> bool {
         matches!(&self.layout.class, LayoutClass::Chunked(chunked) if chunked.partial_edge_chunks_unfiltered)
     }
@@ -239,8 +239,8 @@ impl Dataset {
     }
 }
 
-/// Checks the dimensions of a virtual dataset that follow from its sources. To cut them would hide elements, and libhdf5
-/// refuses such a dataset too.
+/// Checks the dimensions of a virtual dataset that follow from its sources. Truncating them would hide elements, and
+/// libhdf5 also refuses such a dataset.
 fn within(derived: Vec<u64>, maximum: Option<&[u64]>) -> Result<Vec<u64>> {
     match maximum {
         Some(maximum) if derived.iter().zip(maximum).any(|(own, max)| own > max) => {

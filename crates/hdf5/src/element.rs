@@ -98,8 +98,8 @@ impl Converter {
     /// heap exists, since a few bytes of a file can refer to much data.
     ///
     /// # Errors
-    /// If `stored` does not hold whole elements or `rows` has another count; if a heap object does not exist or is
-    /// too short.
+    /// If `stored` does not hold whole elements or `rows` has a different number of rows; if a heap object does not
+    /// exist or is too short.
     pub fn convert(
         &self,
         reader: &Reader,
@@ -117,9 +117,9 @@ impl Converter {
     /// Takes the targets of slots from `heap` and passes them to `objects`, in the order of the elements.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `rows` does not hold whole rows
-    /// or `stored` has another count, if a slot points outside of the heap, and for a value out of range of the
-    /// datatype; any error of `objects`.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `rows` does not hold whole rows or
+    /// `stored` has a different number of elements, if a slot points outside of the heap, and for a value out of range
+    /// of the datatype; any error of `objects`.
     pub fn store(
         &self,
         rows: &[u8],

@@ -52,9 +52,9 @@ pub struct File {
     siblings: Arc<dyn Siblings>,
     others: Others,
     chunk_tables: RecentTables,
-    /// The ranges that members of a split file are too short for.
+    /// The ranges that are missing because members of a split file are too short.
     cut: Ranges,
-    /// The members of a split file by start. None for a single file.
+    /// The members of a split file, in order of their start. None for a single file.
     members: Vec<Member>,
     /// Dimensions of virtual datasets that depend on their sources. To find them, many files must be opened.
     derived: Mutex<FxHashMap<Address, Vec<u64>>>,
@@ -96,7 +96,7 @@ impl File {
             true => reader(&storage),
             false => extended(reader(&storage), superblock.extension(), storage)?,
         };
-        // Most of what is read first.
+        // Most of what is read first is there.
         reader.fetch(&[Address(0)], BEGINNING);
         Ok(File {
             reader,
@@ -115,7 +115,7 @@ impl File {
     /// name.
     ///
     /// # Errors
-    /// If the options do not allow to follow it, or it is not an HDF5 file.
+    /// If the options do not allow following the name, or it is not an HDF5 file.
     pub(crate) fn other(&self, name: &str) -> Result<Option<Arc<File>>> {
         let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
         let identity = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));
@@ -136,7 +136,7 @@ impl File {
         self.siblings.identity()
     }
 
-    /// The members of a split file by start. None for a single file.
+    /// The members of a split file, in order of their start. None for a single file.
     pub(crate) fn members(&self) -> &[Member] {
         &self.members
     }
@@ -250,8 +250,8 @@ impl File {
         Object::open(self, address)
     }
 
-    /// Fetches what opening these objects will read: of a far file in a few requests, of a near one not at all.
-    /// More than [`File::MAX_FETCHED`] would push each other out of the cache, and are not fetched.
+    /// Fetches what opening these objects will read: in a few requests for a remote file, not at all for a local one.
+    /// More than [`File::MAX_FETCHED`] would evict each other from the cache, so the rest is not fetched.
     pub fn fetch_objects(&self, addresses: &[Address]) {
         prefetch::objects(&self.reader, addresses.get(..File::MAX_FETCHED).unwrap_or(addresses));
     }
@@ -261,7 +261,7 @@ impl File {
         self.reader.is_far()
     }
 
-    /// Headers that are fetched at once.
+    /// The maximum number of headers that are fetched at once.
     pub const MAX_FETCHED: usize = 256;
 
     /// A converter for elements of `datatype`.
@@ -392,7 +392,7 @@ fn driver(reader: &Reader, superblock: &Superblock) -> Result<Option<DriverInfo>
 /// The maximum size of driver information.
 const MAX_DRIVER_INFO: u64 = 4096;
 
-/// What is fetched of the beginning of a far file.
+/// The number of bytes that are fetched from the beginning of a remote file.
 const BEGINNING: u64 = 64 << 10;
 
 #[cfg(test)]

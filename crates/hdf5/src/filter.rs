@@ -63,7 +63,7 @@ pub fn registered_name(id: u16) -> Option<&'static str> {
     registered(id).map(|filter| filter.registered_name)
 }
 
-/// The name of a registered filter that other formats use too.
+/// The name of a registered filter that other formats also use.
 ///
 /// ```
 /// assert_eq!(hyperslab_hdf5::filter::canonical_name(32007), Some("jpegxr"));

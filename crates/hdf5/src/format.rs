@@ -21,8 +21,8 @@ use hyperslab_core::{Decoder, Encoder, Error, ErrorKind, Result};
 
 /// A structure of the specification.
 ///
-/// `Context` is what the bytes alone do not tell: for most structures the [`Sizes`] of the file, for some also fields
-/// of the structure that points to them.
+/// `Context` is what the bytes alone do not determine: for most structures the [`Sizes`] of the file, for some also
+/// fields of the structure that points to them.
 ///
 /// Any bytes can be decoded: the result is a value or an error. `decode` never panics, and allocates at most a small
 /// multiple of the length of the bytes.
@@ -48,8 +48,8 @@ pub trait Structure: Sized {
     fn encode(&self, e: &mut Encoder, context: &Self::Context) -> Result<()>;
 }
 
-/// Decodes a structure from bytes at `offset` of the file. Bytes after its end are ignored, because structures are
-/// often allocated longer than they are.
+/// Decodes a structure from bytes at `offset` of the file. Bytes after its end are ignored, because more space is often
+/// allocated than a structure takes.
 pub fn decode_prefix<S: Structure>(offset: u64, bytes: &[u8], context: &S::Context) -> Result<S> {
     S::decode(&mut Decoder::new(S::NAME, offset, bytes), context)
 }

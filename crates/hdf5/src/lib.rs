@@ -9,7 +9,7 @@
 //! 3. [`element`]: converts stored elements to rows in memory.
 //! 4. The native API: [`File`], [`Object`], [`Link`], [`Attribute`], [`Dataset`], [`Array`].
 //!
-//! 5. [`mod@write`]: builds files of the structures, in the [`space`] that it allocates.
+//! 5. [`mod@write`]: builds files from these structures, in the [`space`] that it allocates.
 //!
 //! [`mod@check`] checks whether a file is valid. It uses only the first two layers.
 

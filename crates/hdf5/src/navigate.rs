@@ -129,15 +129,15 @@ impl Reader {
         self.storage.read_at(offset..offset.saturating_add(len)).map_err(|e| e.at(structure, offset))
     }
 
-    /// Reads up to `len` bytes of metadata, fewer at the end of the file. For structures whose length is in their
-    /// first bytes.
+    /// Reads up to `len` bytes of metadata, fewer at the end of the file. For structures whose first bytes contain
+    /// their length.
     pub fn bytes_up_to(&self, structure: &'static str, address: Address, len: u64) -> Result<Bytes> {
         let offset = self.offset(structure, address)?;
         let end = offset.saturating_add(len).min(self.storage.len()?).max(offset);
         self.storage.read_at(offset..end).map_err(|e| e.at(structure, offset))
     }
 
-    /// Decodes the structure in the `len` bytes at `address`. It can be shorter than that.
+    /// Decodes the structure in the `len` bytes at `address`. It can be shorter than `len`.
     pub fn structure<S: Structure>(&self, address: Address, len: u64, context: &S::Context) -> Result<S> {
         let bytes = self.bytes(S::NAME, address, len)?;
         S::decode(&mut Decoder::new(S::NAME, self.offset(S::NAME, address)?, &bytes), context)
@@ -165,12 +165,13 @@ impl Reader {
         read.map_err(|e| e.at(what, offset))
     }
 
-    /// Whether raw data goes through the cache too: of far storage a little takes as long as a block.
+    /// Whether raw data also goes through the cache: reading a little from remote storage takes as long as reading a
+    /// block.
     fn is_kept(&self, len: u64) -> bool {
         len <= KEPT && self.is_far()
     }
 
-    /// Reads raw data to a buffer that is used again. It only grows if the file has enough bytes.
+    /// Reads raw data into a reusable buffer. It only grows if the file has enough bytes.
     pub(crate) fn raw_buffered<'b>(
         &self,
         what: &'static str,
@@ -182,7 +183,7 @@ impl Reader {
         let storage = self.storage.uncached();
         let there = storage.len()?.saturating_sub(offset);
         let Some(len) = usize::try_from(len).ok().filter(|_| len <= there) else {
-            // The error of the storage says what is missing.
+            // The error of the storage describes what is missing.
             return Err(storage
                 .read_at(offset..offset.saturating_add(len))
                 .err()
@@ -194,7 +195,7 @@ impl Reader {
         Ok(out)
     }
 
-    /// Whether pieces of raw data are better asked for together.
+    /// Whether pieces of raw data should be requested together.
     pub(crate) fn is_far(&self) -> bool {
         self.storage.uncached().is_far()
     }
@@ -216,8 +217,9 @@ impl Reader {
         read_merged(&ranges, |merged| self.storage.uncached().read_ranges(merged))
     }
 
-    /// Fetches metadata that is read soon: the first `len` bytes at each of some addresses, from far storage in one
-    /// request, as far as half of the cache has room. The rest, and what cannot be fetched, is read when it is its turn.
+    /// Fetches metadata that will be read soon: the first `len` bytes at each of some addresses, in one request from
+    /// remote storage, as long as they fit in half of the cache. The rest, and what cannot be fetched, is read when it
+    /// is needed.
     pub(crate) fn fetch(&self, addresses: &[Address], len: u64) {
         let pieces: Vec<_> = addresses.iter().map(|address| (*address, len)).collect();
         self.fetch_pieces(&pieces);
@@ -239,7 +241,7 @@ impl Reader {
                 ranges.push(start..start.saturating_add((*len).min(LONGEST)).min(end));
             }
         }
-        // Kept in the cache.
+        // The cache keeps the bytes.
         let _ = self.storage.read_ranges(&ranges);
     }
 
@@ -250,7 +252,7 @@ impl Reader {
         self.storage.has(&(start..end))
     }
 
-    /// Reads raw data straight to the caller's memory.
+    /// Reads raw data directly into the caller's memory.
     pub fn raw_into(&self, what: &'static str, address: Address, out: &mut [u8]) -> Result<()> {
         let offset = self.offset(what, address)?;
         let read = match self.is_kept(out.len() as u64) {
@@ -261,11 +263,11 @@ impl Reader {
     }
 }
 
-/// Bytes of metadata that are fetched at once.
+/// The maximum number of bytes of metadata that are fetched at once.
 const MAX_FETCHED: u64 = 4 << 20;
-/// The most bytes of one piece of them, which the cache holds.
+/// The maximum size in bytes of one of these pieces, which the cache can hold.
 const LONGEST: u64 = 64 << 10;
-/// The most raw data that is kept.
+/// The maximum size in bytes of raw data that is kept in the cache.
 const KEPT: u64 = 8 << 10;
-/// Bytes that are fetched around a piece of metadata: it lies in blocks of the cache.
+/// The number of bytes that are fetched around a piece of metadata, since it lies in blocks of the cache.
 const AROUND: u64 = 2 * 4096;

@@ -11,7 +11,7 @@ use hyperslab_core::{Error, Result};
 
 pub use crate::navigate::object_header::ObjectKind;
 
-/// An object of a file. It holds the messages of its header, and does not refer to the file.
+/// An object of a file. It holds the messages of its header, but no reference to the file.
 #[derive(Debug)]
 pub struct Object {
     header: ObjectHeader,
@@ -36,7 +36,7 @@ impl Object {
         self.header.kind()
     }
 
-    /// The number of hard links to it, as its header says.
+    /// The number of hard links to it, according to its header.
     pub fn reference_count(&self) -> u32 {
         self.header.reference_count()
     }
@@ -74,7 +74,7 @@ impl Object {
     }
 
     /// The attributes, in creation order if the object tracks it, otherwise by name. For an unreadable attribute, its
-    /// name as far as it can be read, and the error.
+    /// name if that can be read, and the error.
     ///
     /// # Errors
     /// If the list of attributes itself cannot be read.
@@ -82,8 +82,8 @@ impl Object {
         attribute::attributes(file.reader(), &self.header)
     }
 
-    /// The names of the attributes in the order in which they are stored, in which the HDF5 library visits those whose
-    /// creation order is not tracked. `None` if it is.
+    /// The names of the attributes in storage order, in which the HDF5 library visits attributes whose creation order
+    /// is not tracked. `None` if it is tracked.
     ///
     /// # Errors
     /// As [`Object::attributes`].

@@ -1,9 +1,9 @@
 //! Writes files.
 //!
 //! A file is written in two passes over the same objects, in the same order, members before their groups. The first
-//! pass measures: everything gets its address, and no byte is written. The second writes the same structures with the
-//! addresses that are then known, so that headers, links and indexes lie in front of all elements, in one region. Both
-//! passes run the same code, with another [`Sink`].
+//! pass measures: everything is assigned its address, and no byte is written. The second pass writes the same
+//! structures with these addresses, so that headers, links and indexes precede all elements, in one region. Both passes
+//! run the same code with different [`Sink`]s.
 
 mod attribute;
 mod attributes;

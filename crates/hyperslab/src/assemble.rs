@@ -1,9 +1,9 @@
-//! Writes one store from many processes, none of which waits for another.
+//! Writes one store from many processes that do not wait for one another.
 //!
-//! A store is declared once, in a hidden folder beside the target. Any process then opens the folder and writes regions of its
-//! arrays: they are encoded where they are written, and a [`Receipt`] tells what was. When all receipts are there,
-//! [`Assembly::finish`] makes the store in one step, with the chunks as they were encoded. Nothing is seen at the target
-//! before.
+//! A store is declared once, in a hidden folder beside the target. Any process then opens the folder and writes regions
+//! of its arrays. Each process encodes the regions it writes, and a [`Receipt`] records which chunks were written. Once
+//! all receipts are available, [`Assembly::finish`] creates the store in one step, using the chunks as they were
+//! encoded. Until then, nothing is visible at the target.
 //!
 //! ```
 //! use hyperslab::assemble::{Assembly, AssemblyOptions};
@@ -54,10 +54,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the store becomes.
+/// The options of the resulting store.
 #[derive(Clone, Debug, Default)]
 pub struct AssemblyOptions {
-    /// The name of the format; `None` for the one that the name of the target says.
+    /// The name of the format; `None` to derive it from the name of the target.
     pub format: Option<String>,
     /// The options that only this format has.
     pub native: TargetOptions,
@@ -69,7 +69,7 @@ pub struct AssemblyOptions {
     pub pool: Pool,
 }
 
-/// A store that is being written. Clones are the same store.
+/// A store that is being written. Clones refer to the same store.
 #[derive(Clone)]
 pub struct Assembly {
     shared: Arc<Shared>,
@@ -85,11 +85,12 @@ struct Shared {
 }
 
 impl Assembly {
-    /// Declares a store with the objects of a source. Arrays with elements are written; those without wait for regions.
+    /// Declares a store with the objects of a source. Arrays with elements are written; those without elements wait for
+    /// regions.
     ///
     /// # Errors
-    /// If the target exists and must not be replaced; if it would lose something that is not allowed; if another run is at work on
-    /// it.
+    /// If the target exists and must not be replaced; if it would lose something that is not allowed; if another run is
+    /// working on it.
     pub fn create(target: &Path, schema: &dyn Source, options: &AssemblyOptions) -> Result<Assembly> {
         Assembly::prepare(target, schema, options)?.refused?;
         let format = format_of(target, options.format.as_deref())?;
@@ -111,7 +112,8 @@ impl Assembly {
         Assembly::of(folder, told)
     }
 
-    /// What the store would change and lose, as far as the schema shows it, and the error if that is not allowed. Writes nothing.
+    /// The changes and losses of the store, as far as the schema shows them, and the error if they are not allowed.
+    /// Writes nothing.
     ///
     /// # Errors
     /// If the target exists and must not be replaced.
@@ -123,7 +125,7 @@ impl Assembly {
     /// Opens a store that is being written, by its [folder](Assembly::folder).
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such folder.
     pub fn open(folder: &Path) -> Result<Assembly> {
         let (folder, told) = Folder::open(folder)?;
         Assembly::of(folder, told)
@@ -135,7 +137,7 @@ impl Assembly {
         Ok(Assembly { shared: Arc::new(Shared { folder, told, regions, writers: Mutex::default() }), pool })
     }
 
-    /// The same store, which is read and encoded by other threads.
+    /// The same store, read and encoded by other threads.
     pub fn with_pool(&self, pool: &Pool) -> Assembly {
         Assembly { pool: pool.clone(), ..self.clone() }
     }
@@ -158,7 +160,7 @@ impl Assembly {
         format_of(&self.shared.told.target, self.shared.told.options.format.as_deref())
     }
 
-    /// How the store is opened once it is written: with the key, if it is encrypted.
+    /// The options for opening the written store: with the key, if it is encrypted.
     ///
     /// # Errors
     /// As [`format`](Self::format).
@@ -174,15 +176,15 @@ impl Assembly {
     /// The datatype of an array.
     ///
     /// # Errors
-    /// If there is none at the path.
+    /// If there is no array at the path.
     pub fn datatype(&self, array: &NodePath) -> Result<Arc<Datatype>> {
         Ok(Arc::clone(self.writer(array)?.datatype()))
     }
 
-    /// The shape of what is written at once of an array: a shard, or a chunk. Regions begin at multiples of it.
+    /// The shape of the unit in which an array is written: a shard or a chunk. Regions must begin at multiples of it.
     ///
     /// # Errors
-    /// If there is none at the path.
+    /// If there is no array at the path.
     pub fn unit(&self, array: &NodePath) -> Result<Vec<u64>> {
         Ok(self.writer(array)?.unit().to_vec())
     }
@@ -190,12 +192,12 @@ impl Assembly {
     /// The lengths of the dimensions of an array.
     ///
     /// # Errors
-    /// If there is none at the path.
+    /// If there is no array at the path.
     pub fn extents(&self, array: &NodePath) -> Result<Vec<u64>> {
         Ok(self.writer(array)?.extents().to_vec())
     }
 
-    /// The fill value that was declared of an array: one element. `None` for the default of the format.
+    /// The fill value that was declared for an array: one element. `None` for the default of the format.
     ///
     /// # Errors
     /// If there is no array at the path.
@@ -203,12 +205,12 @@ impl Assembly {
         self.shared.regions.fill(array).map_err(|e| e.in_object(array))
     }
 
-    /// Encodes and stores elements of a region, in row-major order, and tells what was stored. A region that is written again has
-    /// the elements of the last time.
+    /// Encodes and stores elements of a region, given in row-major order, and returns a receipt for the stored chunks.
+    /// If a region is written again, the last write takes effect.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an array that does not wait for regions, and for a region
-    /// that extends past the array or cuts chunks; errors of the system.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an array that does not wait for regions, and
+    /// for a region that extends past the array or splits chunks; system errors.
     pub fn write(&self, array: &NodePath, region: &Region, values: &Values) -> Result<Receipt> {
         if !self.shared.told.open.contains(array) {
             return Err(Error::invalid("has all its elements already").in_object(array));
@@ -218,12 +220,12 @@ impl Assembly {
         Ok(Receipt::new(array, chunks))
     }
 
-    /// Makes the store of all that receipts name, and removes the folder. Receipts may be repeated; what has none has the fill value.
-    /// The plan says what the store changes and loses.
+    /// Creates the store from all chunks that receipts name, and removes the folder. Receipts may be repeated; elements
+    /// without a receipt have the fill value. The plan lists what the store changes and loses.
     ///
     /// # Errors
-    /// If what a receipt names is not there; if the values lose something that is not allowed; errors of the system. The folder
-    /// stays, so that regions can be written and the store finished again.
+    /// If a chunk that a receipt names does not exist; if the values cause a loss that is not allowed; system errors.
+    /// The folder remains, so regions can be written and finishing can be tried again.
     pub fn finish(&self, receipts: &[Receipt]) -> Result<(Plan, Summary)> {
         let (source, goal) = self.written(receipts)?;
         let planned = plan(&*source, &goal)?;
@@ -235,16 +237,16 @@ impl Assembly {
         Ok((planned, summary))
     }
 
-    /// What the store changes and loses, as the values show it.
+    /// The changes and losses of the store, as determined from the values.
     ///
     /// # Errors
-    /// As [`Assembly::finish`], but for losses.
+    /// As [`Assembly::finish`], except for losses.
     pub fn planned(&self, receipts: &[Receipt]) -> Result<Plan> {
         let (source, goal) = self.written(receipts)?;
         plan(&*source, &goal)
     }
 
-    /// The regions that receipts name, as a source, and what becomes of it.
+    /// The regions that receipts name, as a source, and the options for converting it.
     fn written(&self, receipts: &[Receipt]) -> Result<(Arc<dyn Source>, ConvertOptions<'static>)> {
         self.check(receipts)?;
         let open_options = OpenOptions { pool: self.pool.clone(), ..OpenOptions::default() };
@@ -252,22 +254,23 @@ impl Assembly {
         Ok((source, goal(self.format()?, &self.shared.told.options, &self.pool)))
     }
 
-    /// Removes the folder, with all that was written.
+    /// Removes the folder and everything that was written.
     ///
     /// # Errors
-    /// Errors of the system.
+    /// System errors.
     pub fn abandon(&self) -> Result<()> {
         self.shared.folder.remove()
     }
 
-    /// Whether all is there that receipts name. What no receipt names is removed: a worker was lost who had written it.
+    /// Checks that all chunks that receipts name exist. Chunks that no receipt names are removed: they were written by
+    /// a worker that was lost.
     fn check(&self, receipts: &[Receipt]) -> Result<()> {
         let mut named: FxHashMap<&NodePath, FxHashSet<&[u64]>> = FxHashMap::default();
         for receipt in receipts {
             let writer = self.writer(receipt.array())?;
             for index in receipt.chunks() {
                 if !self.shared.regions.is_stored(&writer, index)? {
-                    let detail = format!("chunk {index:?} has a receipt and is not there");
+                    let detail = format!("chunk {index:?} has a receipt but is not stored");
                     let error = Error::new(hyperslab_core::ErrorKind::Io, detail);
                     return Err(error.with_hint("write it again").in_object(receipt.array()));
                 }
@@ -293,8 +296,8 @@ impl Assembly {
     }
 }
 
-/// The filters of regions: those of the target, so that it can take over their chunks as they are. Zarr v3 has codecs of its own for
-/// most filters, and puts these in their place; any other format has the filters that are declared.
+/// The filters of regions: those of the target, so that it can copy their chunks unchanged. Zarr v3 replaces most
+/// filters with codecs of its own; any other format uses the declared filters.
 fn filters_for(format: &dyn TargetFormat) -> Layout {
     match format.name() == REGIONS.name() {
         true => Layout::default(),
@@ -324,7 +327,7 @@ fn format_of(target: &Path, name: Option<&str>) -> Result<&'static dyn TargetFor
 fn goal<'a>(format: &'a dyn TargetFormat, options: &AssemblyOptions, pool: &Pool) -> ConvertOptions<'a> {
     let own = ConvertOptions::new(format);
     ConvertOptions {
-        // Filters that are declared are wanted, as they are of a store that is written at once.
+        // Declared filters count as requested, as in a store that is written at once.
         layout: own.layout.clone().with(Rule::filter(FilterRule::Keep).labelled(WHAT.to_owned())),
         native: options.native.clone(),
         allow: options.allow.clone(),
@@ -338,5 +341,5 @@ fn absolute(path: &Path) -> Result<PathBuf> {
     Ok(std::path::absolute(path)?)
 }
 
-/// What the store is made from, in the words of its journal.
+/// What the store is made from, as its journal states it.
 const WHAT: &str = "assembled from regions";

@@ -128,8 +128,8 @@ impl StoreBuilder {
         self.node(path, Node::Ndarray(ndarray(shape, T::datatype(), None)))
     }
 
-    /// Adds any object, with its attributes and how it is stored. Dimensions that an array names are those that were added, or that
-    /// are added later.
+    /// Adds any object, with its attributes and how it is stored. The dimensions that an array names may have been
+    /// added before, or may be added later.
     ///
     /// # Errors
     /// As [`StoreBuilder::dimension`].
@@ -137,7 +137,7 @@ impl StoreBuilder {
         self.add(path, node)
     }
 
-    /// Adds an array of a shape whose dimensions have no names. `elements` are in row-major order.
+    /// Adds an array of the given shape, whose dimensions have no names. `elements` are in row-major order.
     ///
     /// # Errors
     /// As [`StoreBuilder::array`].
@@ -150,7 +150,7 @@ impl StoreBuilder {
         self.elements(path, Shape::fixed(shape), T::datatype(), elements.len(), numbers(elements))
     }
 
-    /// Adds an array of texts of any length, like [`StoreBuilder::array`].
+    /// Adds an array of strings of any length, like [`StoreBuilder::array`].
     ///
     /// # Errors
     /// As [`StoreBuilder::array`].
@@ -232,24 +232,25 @@ impl StoreBuilder {
 }
 
 impl ObjectBuilder<'_> {
-    /// Adds a text attribute, or replaces the attribute of that name.
+    /// Adds a string attribute, or replaces the attribute of that name.
     #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn attribute(self, name: &str, text: &str) -> Self {
         let mut heap = Heap::default();
-        // No format stores a text of 4 GiB as an attribute.
+        // No format stores a string of 4 GiB as an attribute.
         let slot = heap.push_bytes(Bytes::copy_from_slice(text.as_bytes())).unwrap_or_default();
         let value = Values { rows: slot.to_bytes().to_vec().into(), heap };
         self.put(name, Vec::new(), Datatype::String(Text::Variable), value)
     }
 
-    /// Adds a number attribute, or replaces the attribute of that name: a list, or a scalar if there is one number.
+    /// Adds a numeric attribute, or replaces the attribute of that name. One number is stored as a scalar, several as a
+    /// list.
     #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn numbers<T: Number>(self, name: &str, list: &[T]) -> Self {
         let shape = if list.len() == 1 { Vec::new() } else { vec![list.len() as u64] };
         self.put(name, shape, T::datatype(), numbers(list))
     }
 
-    /// Adds attributes of any type. Those of the same names are replaced.
+    /// Adds attributes of any type. Existing attributes with the same names are replaced.
     #[allow(clippy::return_self_not_must_use, reason = "the method has changed the object")]
     pub fn with_attributes(self, attributes: Attributes) -> Self {
         match &mut *self.node {

@@ -1,5 +1,5 @@
-//! The canonical bytes of an element: equal in every format. Digests hash them, and they order elements without
-//! natural order.
+//! The canonical bytes of an element, which are equal in every format. Digests hash them, and they order elements that
+//! have no natural order.
 
 use hyperslab_core::nd::{Region, Selection};
 use hyperslab_core::{Error, Result};
@@ -46,7 +46,7 @@ pub(crate) fn canonical(
     Ok(())
 }
 
-/// Appends the canonical bytes of the elements inside one.
+/// Appends the canonical bytes of the elements inside an element.
 fn canonical_all(
     rank: &dyn Fn(&NodePath) -> usize,
     mut elements: Elements<'_>,
@@ -60,12 +60,12 @@ fn canonical_all(
     elements.try_for_each(|element| canonical(rank, element, out))
 }
 
-/// Whether rows already are canonical bytes.
+/// Whether rows are already canonical bytes.
 pub(crate) fn is_verbatim(datatype: &Datatype) -> bool {
     cfg!(target_endian = "little") && is_little_endian(datatype)
 }
 
-/// Whether a row on a little-endian machine has the canonical bytes.
+/// Whether rows are canonical bytes on a little-endian machine.
 fn is_little_endian(datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Int { bits, .. } | Datatype::Time { bits } => matches!(bits, 8 | 16 | 32 | 64 | 128),

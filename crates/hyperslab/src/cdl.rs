@@ -1,7 +1,7 @@
-//! A store as CDL, the text form of NetCDF: what `ncdump` prints.
+//! Writes a store as CDL, the text form of NetCDF that `ncdump` prints.
 //!
-//! Names, types, dimensions and the order of everything are those that the NetCDF library shows. What CDL cannot say is
-//! named in a comment that begins with `// not in CDL:`.
+//! Names, types, dimensions and the order of all items are as the NetCDF library shows them. Content that CDL cannot
+//! express is listed in comments that begin with `// not in CDL:`.
 
 mod attribute;
 mod data;
@@ -30,8 +30,8 @@ use types::{Class, Type};
 /// this number of elements follow the declarations of their group.
 ///
 /// # Errors
-/// If writing fails, or the objects cannot be listed. Objects that cannot be read are named in comments and are among
-/// the errors of the [`Description`].
+/// If writing fails, or the objects cannot be listed. Unreadable objects are named in comments and are among the errors
+/// of the [`Description`].
 pub fn cdl(
     source: Arc<dyn Source>,
     location: &str,
@@ -74,9 +74,9 @@ struct Cdl<'a> {
     lines: Lines<'a>,
     /// Write values of variables of at most this number of elements.
     values: Option<u64>,
-    /// Whether the store keeps to the classic model, in which an attribute has a single text.
+    /// Whether the store follows the classic model, in which a text attribute has a single string.
     is_classic: bool,
-    /// Whether a single text of an attribute is characters, where nothing else is said.
+    /// Whether a single string in an attribute consists of characters, unless stated otherwise.
     texts_are_characters: bool,
     done: Description,
 }
@@ -122,7 +122,7 @@ impl Cdl<'_> {
             self.lines.comment(&what)?;
         }
         if !types.is_empty() {
-            // Names of types are looked up where they are declared.
+            // Type names are looked up where they are declared.
             self.library.groups.get_mut(number).into_iter().for_each(|of| of.types.clone_from(&types));
             self.lines.line("types:")?;
             self.lines.deeper();
@@ -176,7 +176,7 @@ impl Cdl<'_> {
         Ok(())
     }
 
-    /// The attributes of an object; of one that cannot be read, none.
+    /// The attributes of an object; none if it cannot be read.
     fn load_attributes(&mut self, handle: &Handle) -> Result<Attributes> {
         match self.source.load(handle) {
             Ok(mut node) => {
@@ -196,7 +196,7 @@ impl Cdl<'_> {
         }
     }
 
-    /// Adds the name of a dimension, with the path of its group if the name alone would mean another one.
+    /// Adds the name of a dimension, with the path of its group if the name alone would refer to another dimension.
     fn push_dimension(&self, group: usize, dimension: &NamedDimension, out: &mut Vec<u8>) {
         if self.library.hides(group, dimension) {
             push_name(out, &self.library.path_of(dimension.group));

@@ -64,15 +64,15 @@ pub trait CellSource: Send + Sync {
     /// elements of variable length need the memory.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the
-    /// cells cannot be located. A batch can fail too, and is then the last.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension; if the cells
+    /// cannot be located. A batch can also fail; it is then the last.
     fn batches(&self, query: &CellQuery) -> Result<CellBatches<'_>>;
 
-    /// Reads all cells that match a query in one piece, which must fit into memory. `None` if there are none.
+    /// Reads all cells that match a query in one piece, which must fit into memory. `None` if no cells match.
     ///
     /// # Errors
     /// As [`batches`](Self::batches) and their cells; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if
-    /// the system has not enough memory.
+    /// the system does not have enough memory.
     fn read(&self, query: &CellQuery) -> Result<Option<Cells>> {
         whole(self.batches(query)?)
     }
@@ -90,7 +90,7 @@ pub struct CellColumn {
     pub datatype: Arc<Datatype>,
     /// Whether it holds the coordinates along a dimension.
     pub is_dimension: bool,
-    /// Whether the labels of its enumeration are in an order, by which values are compared.
+    /// Whether the labels of its enumeration are ordered, so that values compare in that order.
     pub is_ordered: bool,
 }
 
@@ -129,8 +129,8 @@ pub struct CellRange {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellOrder {
     /// By the coordinates along the first dimension, then the second, and so on. Cells with equal coordinates are
-    /// ordered by the canonical bytes of their attributes, as in [digests](crate::digest). Equal contents have the
-    /// same order.
+    /// ordered by the canonical bytes of their attributes, as in [digests](crate::digest). Equal contents therefore
+    /// have the same order.
     #[default]
     Sorted,
     /// The stored order, which is the fastest to read.

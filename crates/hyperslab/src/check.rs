@@ -1,4 +1,4 @@
-//! Checks a store: finds everything that violates the rules of its format, with the place.
+//! Checks a store: finds everything that violates the rules of its format, and where.
 
 mod against;
 mod conventions;
@@ -26,17 +26,17 @@ pub fn explanation(rule: &str) -> Option<&'static str> {
     rules().find(|known| known.name == rule).map(|known| known.explanation)
 }
 
-/// The specification and section that states a rule, where the format has several.
+/// The specification and section that states a rule, if the format has several specifications.
 pub fn specification(rule: &str) -> Option<&'static str> {
     rules().find(|known| known.name == rule).and_then(|known| known.specification)
 }
 
-/// Whether findings of a rule are unused space, which common writers leave in sound files.
+/// Whether findings of a rule are unused space, which common writers leave in valid files.
 pub fn is_spare(rule: &str) -> bool {
     rules().any(|known| known.name == rule && known.is_spare)
 }
 
-/// The report without small pieces of unused space, which sound files have.
+/// The report without small pieces of unused space, which valid files may have.
 pub fn without_spare(mut report: Report) -> Report {
     let is_small = |finding: &Finding| match &finding.place {
         FindingPlace::Stored { len, .. } => len.is_none_or(|len| len < MAX_SPARE),
@@ -50,7 +50,7 @@ pub fn without_spare(mut report: Report) -> Report {
 /// Unused space that is worth a note.
 const MAX_SPARE: u64 = 64 << 10;
 
-/// Checks the file or directory at `path`, in the format that its content has.
+/// Checks the file or directory at `path`, in the format detected from its content.
 ///
 /// ```
 /// use hyperslab::check::{CheckOptions, check};
@@ -78,8 +78,8 @@ pub fn check_location(location: Location, open: &OpenOptions, options: &CheckOpt
     naming_failures(open, || check_as_recognized(open.noting(location), None, open, options))
 }
 
-/// Checks a store in the format that its first bytes have. If they could not be read, they may be of another format, of
-/// which nothing would be true.
+/// Checks a store in the format detected from its first bytes. If these could not be read, the store may have another
+/// format, and no finding would be valid.
 fn check_as_recognized(
     location: Location,
     path: Option<&Path>,

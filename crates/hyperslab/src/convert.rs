@@ -1,8 +1,8 @@
 //! Converts a store to another format or layout.
 //!
 //! A conversion is planned before anything is written: [`plan`] walks the source and finds everything that the target
-//! cannot store unchanged. [`convert`] walks it again to write it, array by array, and before that to declare every
-//! object to targets that the plan does not tell enough. Memory does not grow with the size of the file.
+//! cannot store unchanged. [`convert`] walks it again to write it, array by array. For targets that need more than the
+//! plan, another walk first declares every object. Memory use does not grow with the size of the file.
 //!
 //! ```
 //! use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -72,8 +72,8 @@ use std::path::Path;
 use std::sync::Arc;
 use write::Written;
 
-/// A callback for progress: the current array, and the number of bytes of elements copied in total. Called by the
-/// thread that copied the last of them.
+/// A progress callback: receives the current array and the total number of bytes of elements copied so far. Called by
+/// the thread that copied the latest elements.
 pub type Tell<'a> = &'a (dyn Fn(&NodePath, u64) + Sync);
 
 /// The options of a conversion.
@@ -87,7 +87,7 @@ pub struct ConvertOptions<'a> {
     pub layout: Layout,
     /// The converted part of the source; `None` for all of it.
     pub parts: Option<Parts>,
-    /// A text of all other options that the result depends on, such as selections.
+    /// A textual form of all other options that the result depends on, such as selections.
     pub wishes: String,
     /// The losses that are allowed.
     pub allow: Vec<Loss>,
@@ -100,7 +100,7 @@ pub struct ConvertOptions<'a> {
 }
 
 impl<'a> ConvertOptions<'a> {
-    /// The default options: everything unchanged, as far as `format` can store it.
+    /// The default options: everything is kept unchanged as far as `format` can store it.
     pub fn new(format: &'a dyn TargetFormat) -> Self {
         ConvertOptions {
             format,
@@ -123,18 +123,18 @@ pub struct Summary {
     pub arrays: u64,
     /// The size of their elements in bytes.
     pub bytes: u64,
-    /// The errors of arrays that could not be read and were omitted, which was allowed.
+    /// The errors of unreadable arrays that were omitted, where that was allowed.
     pub left_out: Vec<Error>,
     /// Notes on the start of the run.
     pub notes: Vec<String>,
 }
 
-/// What a walk over the converted objects comes to.
+/// What a walk over the converted objects visits.
 enum Visited<'a> {
     /// An object; groups before their members.
     Object(&'a Entry),
-    /// All converted members of a group in stored order, after the group itself. Walks come to members that are
-    /// groups last.
+    /// All converted members of a group in stored order, after the group itself. Walks visit members that are groups
+    /// last.
     Members(&'a NodePath, &'a [OrderedMember<'a>]),
 }
 
@@ -145,7 +145,7 @@ fn each_object(
     (options, made): (&ConvertOptions<'_>, &Made),
     visit: &mut dyn FnMut(Visited<'_>) -> Result<()>,
 ) -> Result<()> {
-    // Left out, the root would leave nothing to convert.
+    // If the root were left out, there would be nothing to convert.
     let unlisted = |why: &Unreadable| {
         source.pool().check()?;
         Err(Error::malformed(format!("cannot be read: {}", why.reason)).in_object(&root.handle.path))
@@ -214,8 +214,8 @@ pub fn convert(
     }
 }
 
-/// Writes the planned store. If an array turns out to be unreadable, which is allowed, and the store cannot do without
-/// what was declared, it is planned and written again without that array.
+/// Writes the planned store. If an array turns out to be unreadable, this is allowed, and the store cannot omit what
+/// was declared, then the store is planned and written again without that array.
 fn written(
     source: &dyn Source,
     plan: &Plan,
@@ -249,8 +249,8 @@ fn written(
     }
 }
 
-/// The failed read of the source that an error may follow from, else the error itself: what a failed read left out looks
-/// like a loss of the target format, or like an object that another one needs.
+/// The failed read of the source that may have caused an error, otherwise the error itself: content missing due to a
+/// failed read looks like a loss of the target format, or like a missing object that another one needs.
 fn cause(error: Error, source: &dyn Source) -> Error {
     let is_cause = matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled);
     match source.read_failure().filter(|_| !is_cause) {
@@ -259,8 +259,8 @@ fn cause(error: Error, source: &dyn Source) -> Error {
     }
 }
 
-/// Fails if a read of the source failed, unless unreadable objects may be left out. Objects that are planned or declared
-/// without what could not be read would look as if the source did not have it.
+/// Fails if a read of the source failed, unless unreadable objects may be left out. Otherwise, objects planned or
+/// declared without the unreadable content would look as if the source did not have it.
 fn check_reads(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<()> {
     match source.read_failure().filter(|_| !options.allow.contains(&Loss::Unreadable)) {
         Some(failure) => Err(failure),
@@ -269,7 +269,7 @@ fn check_reads(source: &dyn Source, options: &ConvertOptions<'_>) -> Result<()> 
 }
 
 impl ConvertOptions<'_> {
-    /// How the target is opened once it is written: with the key, if it is encrypted.
+    /// The options for opening the written target: with the key, if it is encrypted.
     pub fn opening(&self) -> OpenOptions {
         let file = self.format.key_option().and_then(|key| self.native.get(key));
         let key = match file {
@@ -279,7 +279,7 @@ impl ConvertOptions<'_> {
         OpenOptions { key, ..OpenOptions::default() }
     }
 
-    /// Whether what is written is encrypted.
+    /// Whether the target is encrypted.
     pub(crate) fn encrypts(&self) -> bool {
         self.opening().key.is_some()
     }
@@ -292,7 +292,7 @@ impl ConvertOptions<'_> {
         publish::check_resumable(target, &made_from.clone().and(&self.words()))
     }
 
-    /// A text of all options that the result depends on, for the fingerprint.
+    /// A textual form of all options that the result depends on, for the fingerprint.
     fn words(&self) -> String {
         // All fields are listed by name, so that none is forgotten.
         let ConvertOptions { format, native, layout, allow, parts, wishes, publish: _, pool: _, progress: _ } =
@@ -311,15 +311,15 @@ impl ConvertOptions<'_> {
 /// An object as it is written.
 struct Loaded {
     node: Node,
-    /// Whether its filters are those of the store that the source was made from.
+    /// Whether its filters are those of the store from which the source was made.
     has_restored_filters: bool,
-    /// The attributes with another type than in the source.
+    /// The attributes whose type differs from that in the source.
     typed: Vec<Typed>,
-    /// What the source has instead of the attribute `_FillValue`, if it has none of this form.
+    /// What the source has instead of the attribute `_FillValue`, if it lacks the attribute in this form.
     instead_of_fill: Option<String>,
 }
 
-/// An object as it is written: as it was stored where it came from. If the default fill value of the target differs,
+/// An object as it is written, with its original storage restored. If the default fill value of the target differs,
 /// arrays state their own.
 fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> Result<Loaded> {
     let mut node = source.load(handle)?;
@@ -335,10 +335,10 @@ fn load(source: &dyn Source, handle: &Handle, options: &ConvertOptions<'_>) -> R
         && matches!(storage.fill, Fill::Undefined)
         && has_unwritten(&*source.array(handle)?)?
     {
-        // Other formats have no elements there, or others than readers of the source show.
+        // Other formats would have no elements there, or other ones than readers of the source show.
         storage.fill = Fill::Default;
     }
-    // Other objects are as the group that they are in.
+    // Other objects follow the group that contains them.
     let above = if matches!(node, Node::Group(_)) { None } else { handle.path.parent() };
     if source.keeps_order(above.as_ref().unwrap_or(&handle.path))? {
         options.format.track_order(&mut node)?;
@@ -367,7 +367,7 @@ fn has_unwritten(array: &dyn ArraySource) -> Result<bool> {
     Ok(array.chunks()?.is_some_and(|chunks| chunks.outer.written < chunks.outer.of))
 }
 
-/// The fill value of an array that states none, if it is not the default of the target.
+/// The fill value of an array that does not state one, if it is not the default of the target.
 fn stated_fill(
     source: &dyn Source,
     handle: &Handle,
@@ -381,7 +381,7 @@ fn stated_fill(
             _ => Ok(None),
         };
     }
-    // A text without a fill value leaves the choice to the format.
+    // A text document without a fill value leaves the choice to the format.
     if fill.is_some() || source.is_text() || datatype.has_slots() {
         return Ok(fill.filter(|_| !source.is_text()));
     }
@@ -399,7 +399,7 @@ fn array_of(
 ) -> Result<Arc<dyn ArraySource>> {
     let array = source.array(handle)?;
     Ok(match (source.is_text(), node.storage().map(|storage| &storage.fill)) {
-        // If a document has no values, they are fill values.
+        // If a document has no values, all elements have the fill value.
         (true, Some(Fill::Value(fill))) if array.is_unwritten()? => Unwritten::shared(array, fill.clone()),
         (true, _) => array,
         (false, _) => options.layout.elements(&handle.path, array),

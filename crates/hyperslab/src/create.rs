@@ -1,4 +1,4 @@
-//! The preview of a store made from a document, with everything that prevents creating it.
+//! Previews a store made from a document, with everything that prevents creating it.
 
 use crate::convert::layout::Layout;
 use crate::format::OpenOptions;

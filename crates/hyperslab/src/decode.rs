@@ -1,7 +1,7 @@
-//! Decodes stored elements: what the attributes of their array say that they mean.
+//! Decodes stored elements according to the attributes of their array.
 //!
 //! Missing elements become nulls, packed numbers are unpacked, counts since a date become datetimes, and flags become
-//! words. Times that the calendar of ISO 8601 cannot represent become texts.
+//! words. Times that the ISO 8601 calendar cannot represent become strings.
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 3.5 Flags, 4.4 Time Coordinate, 8.1 Packed Data
 
@@ -25,27 +25,27 @@ pub(crate) struct Decoder {
     step: Step,
 }
 
-/// What stored numbers mean beyond their value.
+/// What stored numbers represent beyond their value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoded {
     /// Numbers that were scaled or shifted.
     Packed,
-    /// Counts of time.
+    /// Time counts.
     Time,
     /// Integers that stand for words.
     Flags,
 }
 
-/// What becomes of an element that is not missing.
+/// How an element that is not missing is decoded.
 #[derive(Debug)]
 enum Step {
-    /// It stays.
+    /// It is unchanged.
     Keep,
     /// It is unpacked to this type.
     Number(Float),
     /// It becomes a datetime.
     Datetime(Counting, Resolution),
-    /// It becomes the text of a date.
+    /// It becomes a date as text.
     Date(Counting),
     Words(Flags),
 }
@@ -59,7 +59,7 @@ enum Resolution {
     Nanoseconds,
 }
 
-/// What all times of an array have in common.
+/// Properties that all times of an array share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     first: Instant,
@@ -74,7 +74,7 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Whether 64-bit counts of the resolution reach all of them; the minimum means a missing time.
+    /// Whether 64-bit counts in this resolution can represent all of them; the minimum stands for a missing time.
     fn fit(&self) -> bool {
         let counts = |instant| self.resolution.count(instant).is_some();
         self.first > self.last || (counts(self.first) && counts(self.last))
@@ -107,7 +107,7 @@ impl Resolution {
         exact.unwrap_or(Resolution::Nanoseconds)
     }
 
-    /// The count since 1970 in whole units; `None` if 64 bits do not hold it.
+    /// The count since 1970 in whole units; `None` if it does not fit into 64 bits.
     fn count(self, instant: Instant) -> Option<i64> {
         let count = i64::try_from(instant.div_euclid(self.length())).ok()?;
         (count > i64::MIN).then_some(count)
@@ -119,8 +119,8 @@ impl Resolution {
 }
 
 impl Decoder {
-    /// A decoder of the elements of `node` at `path`, which are of type `datatype`. Times are decoded by `times`, which
-    /// [`Decoder::see`] gathers.
+    /// A decoder of the elements of `node` at `path`, which are of type `datatype`. Times are decoded according to
+    /// `times`, which [`Decoder::see`] gathers.
     pub(crate) fn new(
         source: &dyn Source,
         path: &NodePath,
@@ -151,7 +151,7 @@ impl Decoder {
         matches!(self.step, Step::Date(_) | Step::Datetime(..))
     }
 
-    /// What the stored numbers mean; `None` if it is their value.
+    /// What the stored numbers represent; `None` if just their value.
     pub(crate) fn encoded(&self) -> Option<Encoded> {
         match &self.step {
             Step::Keep => None,
@@ -161,7 +161,7 @@ impl Decoder {
         }
     }
 
-    /// Takes note of the times among `values`.
+    /// Records the times among `values`.
     pub(crate) fn see(&self, values: &Values, times: &mut Times) {
         for element in Elements::new(&self.meaning.datatype, values) {
             if let Some(instant) = self.instant(element) {
@@ -172,7 +172,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes times as datetimes if these can represent all of `times`; otherwise as texts.
+    /// Selects datetimes for decoding times if these can represent all of `times`, otherwise strings.
     pub(crate) fn settle(&mut self, times: Times) {
         let Step::Date(counting) = &self.step else { return };
         if counting.is_iso_from(times.first) && times.fit() {
@@ -207,7 +207,7 @@ impl Decoder {
     /// Decodes elements.
     ///
     /// # Errors
-    /// If the texts of dates or words take 4 GiB or more.
+    /// If the strings of dates or words take 4 GiB or more.
     pub(crate) fn decode(&self, values: Values) -> Result<Values> {
         if self.keeps_all() {
             return Ok(values);
@@ -278,7 +278,7 @@ impl Decoder {
         Some(unpacked).filter(|value| !value.is_nan())
     }
 
-    /// The instant that an element means; `None` if it is missing or not a number.
+    /// The instant that an element represents; `None` if it is missing or not a number.
     fn instant(&self, element: ElementRef<'_>) -> Option<Instant> {
         let (Step::Date(counting) | Step::Datetime(counting, _)) = &self.step else { return None };
         let got = element.get();
@@ -292,7 +292,7 @@ impl Decoder {
     }
 }
 
-/// Adds the row of a text, whose bytes are in the first buffer of the heap.
+/// Adds the row of a string, whose bytes are in the first buffer of the heap.
 fn push_text(text: &str, rows: &mut Vec<u8>, content: &mut Vec<u8>) -> Result<bool> {
     let count =
         u32::try_from(text.len()).map_err(|_| hyperslab_core::Error::invalid("a text of 4 GiB or more"))?;

@@ -35,7 +35,7 @@ pub struct Description {
     pub objects: u64,
     /// The errors, object by object.
     pub errors: Vec<Error>,
-    /// The content that pure NDL cannot express, and its replacement.
+    /// The content that pure NDL cannot express, with its replacement.
     pub notes: Vec<String>,
     /// The virtual arrays whose sources do not exist, so that some of their values are fill values.
     pub missing: Vec<(NodePath, MissingSources)>,
@@ -43,11 +43,11 @@ pub struct Description {
 
 /// Writes the NDL document of `targets` in `source`. `location` is the name of the source for the reader.
 ///
-/// An attribute is described with its object, without the other attributes, and without what is below a group.
+/// An attribute is described with its object, but without the other attributes and without anything below a group.
 ///
 /// # Errors
-/// If writing fails, or pure NDL cannot express something. Objects that cannot be read are marked in the document and
-/// are among the errors of the [`Description`].
+/// If writing fails, or pure NDL cannot express something. Unreadable objects are marked in the document and are among
+/// the errors of the [`Description`].
 pub fn describe(
     source: &dyn Source,
     location: &str,
@@ -109,7 +109,7 @@ impl Document<'_> {
     /// The described objects, group by group: the targets, and the dimensions and named types of other groups that
     /// they use.
     fn plan(&mut self, targets: &[LocatedObject]) -> Result<Vec<Entry>> {
-        // Groups are described without what is below them if only their attributes are.
+        // Groups are described without their members if only their attributes are requested.
         let mut entries: Vec<Entry> = match &self.only {
             Some(_) => targets.iter().map(|target| target.entry.clone()).collect(),
             None => outermost(targets).map(|target| target.entry.clone()).collect(),
@@ -150,7 +150,7 @@ impl Document<'_> {
                 Ok(())
             })?;
         }
-        // A dimension can have a named type too.
+        // A dimension can also have a named type.
         let found: Vec<Entry> = used.iter().filter_map(|path| self.source.find(path).ok()).collect();
         for entry in &found {
             if let Ok(node) = self.source.load(&entry.handle) {
@@ -194,7 +194,7 @@ impl Document<'_> {
                 _ => {}
             }
         }
-        // An array can have the path of a dimension that it is not the coordinates of.
+        // An array can have the path of a dimension without being its coordinates.
         for entry in members {
             let Item::Array { shape, .. } = &entry.item else { continue };
             let named = shape.dims().iter().filter_map(|dimension| dimension.coordinate.as_ref());
@@ -269,7 +269,7 @@ impl Document<'_> {
         }
     }
 
-    /// The cells of a sparse array in stored order, if a document has them or there are no more than the requested
+    /// The cells of a sparse array in stored order, if a document contains them or there are at most the requested
     /// number.
     fn cells(&self, group: &Handle) -> Result<Option<Cells>> {
         let Some(cells) = self.source.cells(group)? else { return Ok(None) };
@@ -332,9 +332,9 @@ impl Document<'_> {
         }
         let Some(extents) = array.extents() else { return Ok(node) };
         let count = element_count(extents).and_then(|count| count.checked_mul(array.datatype().leaves()));
-        // Elements that were never written need no values: the fill value is in `storage`. Values are written if a
-        // domain would otherwise give them. A document without values for an array without elements, or for
-        // coordinates that its domain gives, needs none.
+        // Elements that were never written need no values: the fill value is in `storage`. Values are written if they
+        // would otherwise follow from a domain. If a document has no values for an array without elements, or for
+        // coordinates that follow from its domain, none are needed.
         let told =
             || self.source.is_text() && count != Some(0) && array.stored().is_ok_and(|stored| stored == 0);
         let written = || -> Result<bool> {

@@ -1,6 +1,7 @@
 //! Compares the contents of two stores of any formats.
 //!
-//! Both stores are walked in parallel. In memory are the names of one group and one object of each.
+//! Both stores are walked in parallel. At any time, memory holds only the names of one group and one object of each
+//! store.
 
 mod cells;
 mod objects;
@@ -54,14 +55,15 @@ pub struct Side<'a> {
 /// One difference.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The path of the object, with `@NAME` for an attribute: the path in the second store if the first lacks it.
+    /// The path of the object, with `@NAME` for an attribute: the path in the second store if the object is not in the
+    /// first.
     pub path: String,
     /// The kind of the object or attribute.
     pub subject: Subject,
     /// The side that has it.
     pub on: On,
-    /// The property that differs: `type`, `shape`, `value`, `values`, `unreadable` and so on; `presence` if one side
-    /// lacks the object.
+    /// The property that differs: `type`, `shape`, `value`, `values`, `unreadable` and so on; `presence` if only one
+    /// side has the object.
     pub what: &'static str,
     /// The property in the first store as text; empty if it is missing or too long.
     pub a: String,
@@ -170,7 +172,8 @@ pub struct Summary {
     pub attributes: u64,
     /// Objects and attributes that cannot be read on a side, and so cannot be compared.
     pub unreadable: u64,
-    /// The virtual arrays whose sources do not exist, so that fill values were compared. That alone is not a difference.
+    /// The virtual arrays whose sources do not exist, so that fill values were compared. That alone is not a
+    /// difference.
     pub missing: Vec<MissingIn>,
 }
 
@@ -232,7 +235,7 @@ impl Summary {
 }
 
 /// Calls `found` with every difference between two stores, or two objects of them. Calls `progress` with the current
-/// object and the number of bytes of elements compared in total.
+/// object and the total number of bytes of elements compared so far.
 ///
 /// An object that cannot be read differs from everything; the others are still compared.
 ///
@@ -309,7 +312,7 @@ pub(crate) fn all_elements(
     }
 }
 
-/// The format that the content has, or had originally.
+/// The format of the content, or its original format if the store is a document.
 pub(crate) fn format_of(source: &dyn Source) -> &str {
     source.origin().map_or(source.format(), |origin| &origin.format)
 }
@@ -322,7 +325,7 @@ pub(crate) fn element_text(element: ElementRef<'_>) -> String {
     }
 }
 
-/// The callback for differences, and their numbers.
+/// The callback for differences, and the numbers of differences.
 struct Reporter<'a> {
     found: &'a mut dyn FnMut(Found) -> Result<()>,
     summary: Summary,

@@ -1,5 +1,5 @@
 //! Computes one hash per object from its contents, independent of format, chunks, compression, byte order and string
-//! padding. Content digest, version 1.
+//! padding: the content digest, version 1.
 
 mod cells;
 mod element;
@@ -56,7 +56,7 @@ pub enum LineContent {
     Error {
         /// The kind of the object.
         kind: &'static str,
-        /// The reason, with structure and byte.
+        /// The reason, with the structure and the byte position.
         reason: String,
     },
 }
@@ -71,12 +71,12 @@ impl Line {
         self.to_json_behind("{")
     }
 
-    /// The line as JSON, with the name of the store that it is of.
+    /// The line as JSON, with the name of its store.
     pub fn to_json_of(&self, store: &str) -> String {
         self.to_json_behind(&format!("{{\"file\":{},", json(store)))
     }
 
-    /// The line as JSON behind what comes first.
+    /// The line as JSON, after the members in `first`.
     fn to_json_behind(&self, first: &str) -> String {
         let mut out = format!("{first}\"path\":{}", json(&self.path));
         // Writing to a String cannot fail.
@@ -137,7 +137,7 @@ fn shape_text(shape: &[u64]) -> String {
 
 /// The lines of everything at and below `root`, sorted by path.
 ///
-/// An object that cannot be read gives an error line; the others are not affected.
+/// An unreadable object yields an error line; the others are not affected.
 ///
 /// # Errors
 /// If there is no object at `root`.
@@ -145,7 +145,7 @@ pub fn lines(source: &dyn Source, root: &NodePath) -> Result<Vec<Line>> {
     lines_with(source, root, &mut |_, _| {})
 }
 
-/// As [`lines`]. Calls `progress` with the current array and the number of bytes of elements hashed in total.
+/// As [`lines`]. Calls `progress` with the current array and the total number of bytes of elements hashed so far.
 ///
 /// # Errors
 /// As [`lines`].
@@ -157,14 +157,14 @@ pub fn lines_with(
     Ok(seen(source, root, progress)?.lines)
 }
 
-/// The lines of a store, and the arrays that were met.
+/// The lines of a store, and the arrays found on the way.
 pub(crate) struct Seen {
     pub(crate) lines: Vec<Line>,
-    /// The arrays by the paths that their lines have, also those that have none.
+    /// The arrays by the paths of their lines, including those without a line.
     pub(crate) arrays: FxHashMap<String, Handle>,
 }
 
-/// As [`lines_with`], with the arrays that were met.
+/// As [`lines_with`], with the arrays found on the way.
 pub(crate) fn seen(
     source: &dyn Source,
     root: &NodePath,
@@ -284,18 +284,18 @@ fn object(
     }
 }
 
-/// Whether an array has no content of its own: its elements are told elsewhere, or are the coordinates that the domain of
-/// their dimension tells, stored or not.
+/// Whether an array has no content of its own: its elements follow from other content, or are the coordinates that
+/// follow from the domain of their dimension, stored or not.
 fn is_told(array: &dyn ArraySource, node: Option<&Node>) -> bool {
     array.is_told_elsewhere()
         || match node {
-            // What cannot be read is an error of its line.
+            // An unreadable array becomes an error in its line.
             Some(Node::DimCoord(dimcoord)) => matches!(are_of_domain(array, dimcoord), Ok(true)),
             _ => false,
         }
 }
 
-/// Whether coordinates are those that the domain of their dimension tells.
+/// Whether coordinates are those that follow from the domain of their dimension.
 fn are_of_domain(array: &dyn ArraySource, dimcoord: &DimCoord) -> Result<bool> {
     let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
         return Ok(false);
@@ -312,7 +312,7 @@ fn are_of_domain(array: &dyn ArraySource, dimcoord: &DimCoord) -> Result<bool> {
     Ok(is_told)
 }
 
-/// The target of a link as in a digest. Further paths of a listed object have no line.
+/// The target of a link as a digest states it. Further paths of a listed object have no line.
 fn target(link: &Link) -> Option<String> {
     match link {
         Link::Hard(_) => None,

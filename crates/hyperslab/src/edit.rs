@@ -1,6 +1,8 @@
-//! Changes stores in place. What is there is not written again: each change becomes what its format adds to a store.
+//! Changes stores in place. Existing data is not rewritten: each change is added to the store in the way that its
+//! format provides.
 //!
-//! Changes are planned first, which says what they would do and refuses those that cannot be made. Then all are written.
+//! Changes are planned first; planning reports what they would do and refuses those that cannot be made. Then all are
+//! written.
 //!
 //! ```
 //! use hyperslab::edit::{Action, Editing};
@@ -53,23 +55,25 @@ pub struct Editing {
     editor: Box<dyn Editor>,
     source: Arc<dyn Source>,
     options: OpenOptions,
-    /// What texts without a path are about.
+    /// The object to which texts without a path refer.
     base: NodePath,
     changes: Vec<Change>,
-    /// Groups that get another name: their new path, and the one that they still have.
+    /// Groups that will be renamed: their new path, and their present one.
     renamed: Vec<(NodePath, NodePath)>,
 }
 
 impl Editing {
-    /// Opens a store to change it.
+    /// Opens a store for changing it.
     ///
     /// # Errors
-    /// As [`open`](crate::open); [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if stores of its format cannot be
-    /// changed in place; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a store at an earlier
-    /// time.
+    /// As [`open`](crate::open); [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if stores of its format cannot
+    /// be changed in place; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a store opened at an
+    /// earlier time.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Editing> {
         if options.at.is_some() {
-            return Err(Error::invalid("a store as it was earlier cannot be changed").in_file(path.display()));
+            return Err(
+                Error::invalid("an earlier state of a store cannot be changed").in_file(path.display())
+            );
         }
         let source = formats::open_stored(path, options)?;
         let editor = formats::editor(path, options)?.ok_or_else(|| {
@@ -89,18 +93,18 @@ impl Editing {
         })
     }
 
-    /// Lets texts without a path be about this object, and others begin there.
+    /// Sets the object to which texts without a path refer and from which relative paths begin.
     #[must_use]
     pub fn at(self, base: NodePath) -> Editing {
         Editing { base, ..self }
     }
 
-    /// The store as it is, before all changes.
+    /// The store as it was before all changes.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
 
-    /// Plans a change behind all others.
+    /// Plans a change, to be made after all others.
     ///
     /// # Errors
     /// If the change cannot be made; the error names the object.
@@ -117,7 +121,7 @@ impl Editing {
         self.changes.last().ok_or_else(|| Error::invalid("no change"))
     }
 
-    /// Fails if a member of a group goes that other arrays name as their dimension.
+    /// Fails if an edit removes or renames a member of a group that other arrays name as their dimension.
     fn check_unnamed(&self, edit: &Edit) -> Result<()> {
         let (Edit::Rename { object: path, .. } | Edit::RemoveMember { member: path }) = edit else {
             return Ok(());
@@ -149,20 +153,20 @@ impl Editing {
         }
     }
 
-    /// The changes that are planned, in their order.
+    /// The planned changes, in order.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Makes all changes. Each is seen as a whole or not at all, also if the process is killed.
+    /// Makes all changes. Each becomes visible as a whole or not at all, even if the process is killed.
     ///
     /// # Errors
-    /// If the store cannot be written. Changes before the error are made.
+    /// If the store cannot be written. Changes before the error have been made.
     pub fn commit(self) -> Result<Vec<Change>> {
         self.committed(Durability::Process)
     }
 
-    /// As [`commit`](Self::commit), also if the power fails: each change is on the disk before the next.
+    /// As [`commit`](Self::commit), but also safe if the power fails: each change is on disk before the next begins.
     ///
     /// # Errors
     /// As [`commit`](Self::commit).
@@ -176,7 +180,7 @@ impl Editing {
     }
 }
 
-/// The counts of a unit since 1970 that a date names, from the first of its period to the first behind it.
+/// The counts of a unit since 1970 that a date covers: from the first count of its period to the first one after it.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the text is not a date.

@@ -1,7 +1,7 @@
-//! What a format must do so that its stores can be changed in place.
+//! The interface of a format whose stores can be changed in place.
 //!
-//! A store is asked what each change would do before anything is written, so that a change that cannot be made leaves the
-//! store as it is.
+//! The editor of a store plans each change before anything is written, so a change that cannot be made leaves the store
+//! unchanged.
 
 use hyperslab_core::Result;
 use hyperslab_core::nd::Region;
@@ -18,7 +18,7 @@ pub enum Edit {
         object: NodePath,
         /// The name of the attribute.
         name: String,
-        /// What it will be.
+        /// The new value.
         value: Box<Attribute>,
     },
     /// Removes an attribute of an object.
@@ -28,7 +28,7 @@ pub enum Edit {
         /// The name of the attribute.
         name: String,
     },
-    /// Writes cells of a sparse array. Those of equal coordinates are replaced, unless the array has them several times.
+    /// Writes cells of a sparse array. Cells with equal coordinates are replaced, unless the array allows duplicates.
     WriteCells {
         /// The sparse array.
         group: NodePath,
@@ -44,7 +44,7 @@ pub enum Edit {
         /// Their values, in row-major order, under the name of the array.
         elements: Column,
     },
-    /// Writes elements behind all others along one dimension: of all arrays of a group, which have the same dimensions.
+    /// Appends elements along one dimension to all arrays of a group, which have the same dimensions.
     AppendElements {
         /// The group of the arrays.
         group: NodePath,
@@ -62,7 +62,7 @@ pub enum Edit {
         /// The condition, such as `x >= 20 and s == "a"`.
         condition: String,
     },
-    /// Adds an array along the same dimensions as the others of a group.
+    /// Adds an array along the same dimensions as the other arrays of a group.
     AddArray {
         /// The new array.
         array: NodePath,
@@ -74,7 +74,7 @@ pub enum Edit {
         /// The array.
         array: NodePath,
     },
-    /// Gives an object another name in its group.
+    /// Renames an object within its group.
     Rename {
         /// The object.
         object: NodePath,
@@ -92,50 +92,50 @@ pub enum Edit {
     Grow {
         /// The group of the dimensions.
         group: NodePath,
-        /// For some dimensions their names, with the first and the last coordinate.
+        /// The names of some dimensions, with their first and last coordinates.
         ranges: Vec<(String, String, String)>,
     },
     /// Adds a member to a group.
     AddMember {
         /// The new member.
         member: NodePath,
-        /// Where it is.
+        /// Its location.
         uri: String,
     },
-    /// Makes one of many fragments, commits, footers or files of metadata, of an object and all below it. What they were stays
-    /// until it is vacuumed.
+    /// Consolidates many fragments, commits, footers or metadata files into one, for an object and everything below it.
+    /// The originals remain until they are vacuumed.
     Consolidate {
         /// The object.
         object: NodePath,
-        /// What becomes one.
+        /// What is consolidated.
         what: Consolidated,
     },
-    /// Removes what consolidation has replaced, of an object and all below it.
+    /// Removes what consolidation has replaced, for an object and everything below it.
     Vacuum {
         /// The object.
         object: NodePath,
         /// What is removed.
         what: Vacuumed,
     },
-    /// Removes a member from a group. What it is stays where it is.
+    /// Removes a member from a group. The object itself remains where it is.
     RemoveMember {
         /// The member.
         member: NodePath,
     },
 }
 
-/// What becomes one.
+/// What is consolidated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consolidated {
-    /// Fragments, with the time of each cell and of its deletion, where the format has them.
+    /// Fragments, with the time of each cell and of its deletion, if the format has these.
     Fragments,
-    /// Fragments, without the cells that are deleted or replaced.
+    /// Fragments, without the cells that were deleted or replaced.
     Purged,
     /// Commits.
     Commits,
     /// Footers of fragments, so that an array is opened with few requests.
     Footers,
-    /// Files of metadata.
+    /// Metadata files.
     Metadata,
 }
 
@@ -144,12 +144,12 @@ pub enum Consolidated {
 pub enum Vacuumed {
     /// What consolidation has replaced.
     Replaced,
-    /// That, and what killed writers have left. No writer may be at work.
+    /// The same, and the remains of killed writers. No writer may be active.
     All,
 }
 
 impl Consolidated {
-    /// All, with their words on the command line.
+    /// All variants, with their names on the command line.
     pub const ALL: [(&'static str, Consolidated); 5] = [
         ("fragments", Consolidated::Fragments),
         ("purge", Consolidated::Purged),
@@ -160,22 +160,22 @@ impl Consolidated {
 }
 
 impl Vacuumed {
-    /// All, with their words on the command line.
+    /// All variants, with their names on the command line.
     pub const ALL: [(&'static str, Vacuumed); 2] = [("replaced", Vacuumed::Replaced), ("all", Vacuumed::All)];
 }
 
 /// What an edit does to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Whether something is new, changes or goes.
+    /// Whether something is added, changed or removed.
     pub kind: ChangeKind,
-    /// The object, or with `@` and a name its attribute.
+    /// The object, or its attribute with `@` and a name.
     pub place: String,
-    /// What changes, in words.
+    /// The change in words.
     pub what: String,
     /// The number of cells or elements that are written or removed.
     pub cells: Option<u64>,
-    /// What the user may not expect.
+    /// Notes on effects that the user may not expect.
     pub notes: Vec<String>,
 }
 
@@ -191,9 +191,9 @@ impl Change {
 pub enum ChangeKind {
     /// Something is new.
     Added,
-    /// Something is another one.
+    /// Something has changed.
     Changed,
-    /// Something goes.
+    /// Something is removed.
     Removed,
 }
 
@@ -202,19 +202,20 @@ pub trait Editor {
     /// Plans a change, after all that were planned before. Nothing is written.
     ///
     /// # Errors
-    /// If the change cannot be made. What was planned before stays planned.
+    /// If the change cannot be made. Earlier changes stay planned.
     fn plan(&mut self, edit: &Edit, dates: &Dates<'_>) -> Result<Change>;
 
-    /// Makes all planned changes, in their order. Each is seen as a whole or not at all, also if the process is killed, or
-    /// with [`Durability::Power`] if the power fails.
+    /// Makes all planned changes, in their order. Each becomes visible as a whole or not at all, even if the process is
+    /// killed or, with [`Durability::Power`], the power fails.
     ///
     /// # Errors
-    /// If the store cannot be written. Changes before the error are made.
+    /// If the store cannot be written. Changes before the error have been made.
     fn commit(&mut self, durability: Durability) -> Result<()>;
 }
 
-/// What to do where nothing can be appended.
+/// The advice if nothing can be appended.
 pub(crate) const JOINED_INSTEAD: &str = "concat joins both stores along a dimension to a new one";
 
-/// The counts of a unit since 1970 that a date names, from the first of its period to the first behind it.
+/// Returns the counts of a unit since 1970 that a date covers: from the first count of its period to the first one
+/// after it.
 pub type Dates<'d> = dyn Fn(&TimeUnit, &str) -> Result<Range<i128>> + 'd;

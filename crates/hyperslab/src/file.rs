@@ -58,7 +58,7 @@ pub struct Array {
     source: Arc<dyn Source>,
     array: Arc<dyn ArraySource>,
     entry: Entry,
-    /// The dimensions for selections.
+    /// The dimensions to which selections refer.
     shape: Shape,
 }
 
@@ -79,7 +79,7 @@ impl File {
         open(path.as_ref(), options).map(File::from)
     }
 
-    /// Opens what lies anywhere: bytes of any storage, or the values of any [`Store`](crate::store::Store).
+    /// Opens data at any location: bytes in any storage, or the values of any [`Store`](crate::store::Store).
     ///
     /// # Errors
     /// As [`open_location`](crate::open_location()).
@@ -174,7 +174,8 @@ impl Group {
         Ok(self.members()?.into_iter().filter(has_elements).map(|entry| self.array(entry)).collect())
     }
 
-    /// The array that a list of [`Group::members`] names. It is not looked for again, which takes longer than opening it.
+    /// The array of an entry that [`Group::members`] returned. It is not looked up again, which would take longer than
+    /// opening it.
     ///
     /// # Errors
     /// If it is not an array, or cannot be opened.
@@ -212,8 +213,9 @@ impl Array {
         Array { array: Operation::of_array(Arc::clone(&self.array), pool.clone()), ..self.clone() }
     }
 
-    /// An integer that no valid element of a nullable array has, which can stand for the others; the largest, or the smallest of
-    /// those with a sign, if it is free. `None` for other arrays, and if the ends of the range are all in use. Reads the array.
+    /// An integer that no valid element of a nullable array has, so it can stand for nulls: the largest of an unsigned
+    /// type or the smallest of a signed one, if it is free. `None` for other arrays, and if the ends of the range are
+    /// all in use. Reads the array.
     ///
     /// # Errors
     /// If the system fails to read it.
@@ -245,7 +247,7 @@ impl Array {
         self.array.chunk()
     }
 
-    /// The names of the dimensions; `None` for a dimension without name.
+    /// The names of the dimensions; `None` for a dimension without a name.
     pub fn dimensions(&self) -> Vec<Option<&str>> {
         let names = self.shape.dims().iter().map(|dimension| Some(dimension.coordinate.as_ref()?.name()));
         names.collect()
@@ -279,12 +281,12 @@ impl Array {
         }
     }
 
-    /// Calls `visit` with the place of each chunk that was written: the file or key, offset, length and filter mask.
-    /// No chunk is read, and nothing is collected. Chunks of HDF5 come in row-major order, those of Zarr as the store
-    /// lists them. An array in one piece is one chunk, and so is each record of the NetCDF
-    /// classic formats.
+    /// Calls `visit` with the place of each chunk that was written: the file or key, offset, length and filter mask. No
+    /// chunk is read, and nothing is collected. HDF5 chunks are visited in row-major order, Zarr chunks in the order in
+    /// which the store lists them. An unchunked array counts as one chunk, as does each record of the NetCDF classic
+    /// formats.
     ///
-    /// The answer says whether there were places to visit.
+    /// The return value states whether there were places to visit.
     ///
     /// # Errors
     /// If the chunks cannot be listed; the errors of `visit`.
@@ -301,7 +303,7 @@ impl Array {
         &self.array
     }
 
-    /// The shape of a selection. Dimensions with a single selected position are dropped. Points and masks give one
+    /// The shape of a selection. Dimensions with a single selected position are dropped. Points and masks yield one
     /// dimension.
     ///
     /// # Errors
@@ -327,7 +329,7 @@ impl Array {
         Ok(out)
     }
 
-    /// Reads the selected elements in row-major order into `out`, which has as many elements.
+    /// Reads the selected elements in row-major order into `out`, whose length must be the number of selected elements.
     ///
     /// # Errors
     /// As [`Array::read`]; if `out` has another length. `out` is then unspecified.
@@ -363,16 +365,16 @@ impl Array {
         cast.collect()
     }
 
-    /// Reads the selected texts in row-major order.
+    /// Reads the selected strings in row-major order.
     ///
     /// # Errors
-    /// If the elements are not texts or cannot be read; for [`Utf8::Strict`], if a text is not UTF-8.
+    /// If the elements are not strings or cannot be read; for [`Utf8::Strict`], if a string is not UTF-8.
     pub fn strings(&self, select: &Select, utf8: Utf8) -> Result<Strings> {
         let values = self.values(select)?;
         Strings::of(self.datatype(), &values, utf8).map_err(|e| self.named(e))
     }
 
-    /// Reads the selected elements of any datatype in row-major order: fixed rows, and the heap with texts and
+    /// Reads the selected elements of any datatype in row-major order: fixed-size rows, and the heap with strings and
     /// sequences.
     ///
     /// # Errors
@@ -386,8 +388,8 @@ impl Array {
         read.map_err(|e| self.named(e))
     }
 
-    /// Reads the selected elements of any type into memory of the caller: `rows` takes
-    /// [`row_size`](Datatype::row_size) bytes for each. `heap` is empty, or was filled by reading from this array.
+    /// Reads the selected elements of any type into the caller's memory: `rows` takes [`row_size`](Datatype::row_size)
+    /// bytes for each. `heap` must be empty, or filled by reading from this array.
     ///
     /// # Errors
     /// As [`Array::values`]; if `rows` has another length. `rows` is then unspecified.
@@ -449,7 +451,7 @@ impl Array {
     }
 }
 
-/// The meaning of a selection in one array.
+/// A selection resolved for one array.
 enum Wanted {
     Outer(Selected),
     Elements(Selection, u64),

@@ -1,4 +1,4 @@
-//! Lists the files that a store consists of or names: they must be moved together.
+//! Lists the files that a store consists of or names, which must be moved together.
 
 mod several;
 
@@ -20,15 +20,15 @@ pub struct StoreFiles {
     pub store: PathBuf,
     /// The title of its format, such as `HDF5`; `None` if it cannot be opened.
     pub format: Option<&'static str>,
-    /// Its size in bytes, with all members if it is split; `None` if it cannot be opened.
+    /// Its size in bytes, including all members if it is split; `None` if it cannot be opened.
     pub size: Option<u64>,
     /// The files that it consists of or names.
     pub named: NamedFiles,
 }
 
 /// Lists the files of `source`, the open store at `path`, and of all stores that it names, directly or through others.
-/// Calls `visit` once for each store, starting with the first. Files are searched as in reading; files that a named
-/// store names may also be in the folder of the first store.
+/// Calls `visit` once for each store, starting with the first. Files are searched for as when reading; files that a
+/// named store names may also be in the folder of the first store.
 ///
 /// ```
 /// use hyperslab::{OpenOptions, files, open};
@@ -56,9 +56,9 @@ pub fn files(
     each(path, source, options, ALL, visit)
 }
 
-/// The other files that reading `source`, the open store at `path`, reads: the members of a split store, raw data,
-/// sources of virtual arrays, and what those read in turn. Targets of external links are not among them. Missing files
-/// and files that may not be followed are left out.
+/// The other files that are read when reading `source`, the open store at `path`: the members of a split store, raw
+/// data, sources of virtual arrays, and the files that those need in turn. Targets of external links are not included.
+/// Missing files and files that may not be followed are left out.
 ///
 /// Nothing may replace these files while the store is read; see
 /// [`Fingerprint::with_parts`](crate::publish::Fingerprint::with_parts).
@@ -102,12 +102,12 @@ fn files_of(
     Ok(parts)
 }
 
-/// The stores that are visited, and what is asked of them.
+/// The stores that are visited, and what is requested about them.
 #[derive(Clone, Copy)]
 struct Visited {
     /// Whether a file of this role is visited.
     follows: fn(FileRole) -> bool,
-    /// Whether the size is asked for: that of a store of many files needs a walk.
+    /// Whether the size is requested: that of a store of many files requires a walk.
     sized: bool,
 }
 

@@ -7,7 +7,7 @@ use hyperslab_model::{Directive, Filter};
 
 pub use hyperslab_codec::Elements;
 
-/// The codec of a filter for such elements. Parameters that the filter does not have get the defaults of the
+/// The codec of a filter for such elements. Parameters that the filter does not state get the defaults of the
 /// [vocabulary](hyperslab_core::filter).
 ///
 /// ```
@@ -23,8 +23,8 @@ pub use hyperslab_codec::Elements;
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if no codec has this name or one of the
-/// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of range
-/// and for a missing parameter without default.
+/// parameters; [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value out of range and
+/// for a missing parameter that has no default.
 pub fn codec(filter: &Filter, elements: &Elements) -> Result<Codec> {
     let said = filter.parameters.iter().filter(|(name, _)| name != filter::OPTIONAL);
     let said = said.map(|(name, directive)| match value(directive) {
@@ -34,10 +34,12 @@ pub fn codec(filter: &Filter, elements: &Elements) -> Result<Codec> {
     Codec::of_name(&filter.name, &said.collect::<Result<Vec<_>>>()?, elements)
 }
 
-/// Checks the parameters of a filter against the [vocabulary](hyperslab_core::filter). A filter that it does not have may have any.
+/// Checks the parameters of a filter against the [vocabulary](hyperslab_core::filter). A filter that is not in the
+/// vocabulary may have any parameters.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value of another kind or out of range.
+/// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a value of another kind or out of
+/// range.
 pub fn check(filter: &Filter) -> Result<()> {
     let Some(known) = filter::find(&filter.name) else { return Ok(()) };
     for (name, directive) in &filter.parameters {
@@ -68,7 +70,7 @@ pub(crate) fn filter(name: &str, parameters: Vec<(String, Directive)>) -> Filter
     Filter { name: name.to_owned(), parameters, main: is_main }
 }
 
-/// Whether a parameter of a filter has this value, given or by default. Defaults that depend on the elements are
+/// Whether a parameter of a filter has this value, explicitly or by default. Defaults that depend on the elements are
 /// ignored.
 pub(crate) fn has_parameter(
     filter: &Filter,

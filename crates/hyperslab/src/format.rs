@@ -1,4 +1,4 @@
-//! The interface of a format for opening and checking. [`crate::formats`] lists the formats.
+//! The interface for opening and checking stores of a format. [`crate::formats`] lists the formats.
 
 pub(crate) mod hdf5;
 pub(crate) mod ndl;
@@ -27,12 +27,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A format of stores that can be opened.
+/// A format whose stores can be opened.
 pub trait Format: Sync {
-    /// The name on the command line, and of the native directives in NDL.
+    /// The name on the command line and of the native directives in NDL.
     fn name(&self) -> &'static str;
 
-    /// The usual names of its files in messages: `HDF5`, `NetCDF-4`.
+    /// The usual names of its files in messages, such as `HDF5` or `NetCDF-4`.
     fn titles(&self) -> &'static [&'static str];
 
     /// The variants of the format.
@@ -41,8 +41,8 @@ pub trait Format: Sync {
     /// Whether the start of a location looks like this format.
     fn recognizes(&self, probe: &Probe<'_>) -> Recognition;
 
-    /// Whether bytes that no format recognises are a store of this format, or a part of one: a zip file with nodes, a
-    /// member of a family.
+    /// Whether bytes that no format recognises are a store of this format or part of one, such as a zip file with nodes
+    /// or a member of a family.
     ///
     /// # Errors
     /// If reading fails.
@@ -50,23 +50,23 @@ pub trait Format: Sync {
         Ok(false)
     }
 
-    /// The path of the first file, for a pattern that names a set of files.
+    /// The path of the first file, if the path is a pattern that names a set of files.
     fn first_of_set(&self, _path: &Path) -> Option<PathBuf> {
         None
     }
 
-    /// The directory of the store that a file belongs to by its name.
+    /// The directory of the store to which a file belongs, judging by its name.
     fn store_of_part<'p>(&self, _path: &'p Path) -> Option<&'p Path> {
         None
     }
 
-    /// The suffixes of a store that is a single array; the rest is the name of the array. Each suffix is removed
-    /// once, in this order.
+    /// The suffixes of a store that is a single array; the rest is the name of the array. Each suffix is removed once,
+    /// in this order.
     fn array_suffixes(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether stores keep what was written at earlier times, so that [`OpenOptions::at`] has a meaning.
+    /// Whether stores keep data written at earlier times, so that [`OpenOptions::at`] has a meaning.
     fn has_times(&self) -> bool {
         false
     }
@@ -84,11 +84,11 @@ pub trait Format: Sync {
     /// Opens a store of this format.
     ///
     /// # Errors
-    /// If it has another format, if damage affects every object, or if the format has no stores at this kind of
+    /// If the store has another format, damage affects every object, or the format has no stores at this kind of
     /// location.
     fn open(&self, location: Location, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
-    /// What changes a store of this format in place. `None` if its stores are written once.
+    /// An editor that changes a store of this format in place. `None` if stores are written only once.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -102,11 +102,11 @@ pub trait Format: Sync {
     /// If the store cannot be read at all, or if the format has no stores at this kind of location.
     fn check(&self, location: Location, open: &OpenOptions, options: &CheckOptions) -> Result<Report>;
 
-    /// The groups of a store of TileDB, as the conventions of TileDB-CF speak of them.
+    /// The groups of a TileDB store, as seen by the TileDB-CF conventions.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other formats, and for an array without a group; if the
-    /// store cannot be read.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other formats, and for an array without a group;
+    /// also if the store cannot be read.
     fn dataspaces(&self, _location: Location, _open: &OpenOptions) -> Result<Vec<Dataspace>> {
         let detail = format!("{}, and the conventions of TileDB-CF are those of TileDB groups", self.name());
         Err(Error::unsupported(detail))
@@ -125,13 +125,13 @@ pub trait Format: Sync {
         Ok(Vec::new())
     }
 
-    /// The native directives that a brief description omits: a program that creates the store again has its own, or
-    /// the same by default.
+    /// The native directives that a brief description omits: a program that recreates the store has its own, or the
+    /// same by default.
     fn default_directives(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether a store is opened raw to be written again in this format, because the view hides or interprets content.
+    /// Whether a store is opened raw when it is rewritten in this format, because the view hides or interprets content.
     fn repacks_raw(&self) -> bool {
         false
     }
@@ -170,7 +170,7 @@ impl Location {
         }
     }
 
-    /// The same location; `seen` is called with the number of bytes of each read.
+    /// The same location, calling `seen` with the number of bytes of each read.
     fn watched(self, seen: &Arc<dyn Fn(u64) + Send + Sync>) -> Location {
         match self {
             Location::Object(object) => Location::Object(Box::new(Watched::new(object, Arc::clone(seen)))),
@@ -178,7 +178,7 @@ impl Location {
         }
     }
 
-    /// The same location; failed requests are noted.
+    /// The same location, recording failed requests.
     fn noting(self, failures: &Failures) -> Location {
         match self {
             Location::Object(object) => Location::Object(Box::new(Noting::new(object, failures.clone()))),
@@ -186,7 +186,7 @@ impl Location {
         }
     }
 
-    /// The same location; reads fail when `token` is cancelled.
+    /// The same location, with reads failing once `token` is cancelled.
     fn cancellable(self, token: &CancelToken) -> Location {
         match self {
             Location::Object(object) => Location::Object(Box::new(Cancellable::new(object, token.clone()))),
@@ -207,44 +207,44 @@ impl fmt::Debug for Location {
 /// Whether a store looks like a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Recognition {
-    /// It does not.
+    /// It does not look like it.
     No,
-    /// It may.
+    /// It may be this format.
     Possible,
-    /// It does, and no other format looks like this.
+    /// It is this format, and no other format looks like it.
     Certain,
 }
 
 /// The options for opening files.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// The limits on allocation by a file.
+    /// The limits on the memory that a file may cause to be allocated.
     pub limits: Limits,
-    /// Show the store as stored: with hidden attributes, without the NetCDF view.
+    /// Show the store as stored: with hidden attributes and without the NetCDF view.
     pub raw: bool,
     /// The name of the format; `None` to detect it from the content.
     pub format: Option<String>,
-    /// The threads and memory for reading, unless an [`Operation`] has others, and a token that also stops opening.
+    /// The threads and memory for reading, unless an [`Operation`] has its own, and a token that also cancels opening.
     pub pool: Pool,
-    /// The cache of decoded chunks for reads of less than a chunk.
+    /// The cache of decoded chunks for reads smaller than a chunk.
     pub chunk_cache: ChunkCache,
-    /// The callback for read bytes.
+    /// The callback that is notified of every read.
     pub watch: Option<Watch>,
-    /// Folders, in addition to that of the opened file, in which files that it names may be opened.
+    /// Folders, in addition to that of the opened file, from which files that it references may be opened.
     pub allow_external: Vec<PathBuf>,
-    /// The times that are seen, of a store that keeps what was written earlier. `None` for all that was ever written.
+    /// The times shown of a store that keeps earlier writes. `None` for everything that was ever written.
     pub at: Option<Times>,
     /// The key of an encrypted store.
     pub key: Option<SecretKey>,
-    /// Show the variables and dimensions of NetCDF that are kept as arrays of another kind.
+    /// Show NetCDF variables and dimensions that are stored as other kinds of arrays.
     pub dataspace: Option<DataspaceView>,
-    /// Show packed numbers as the numbers that they stand for, as [`Unpacked`](crate::Unpacked) does.
+    /// Show packed numbers as the numbers they represent, as [`Unpacked`](crate::Unpacked) does.
     pub unpack: bool,
-    /// The failed requests to everything that is opened with these options.
+    /// The failed requests of everything that is opened with these options.
     pub failures: Failures,
 }
 
-/// Which arrays are shown as the variables of NetCDF that they keep.
+/// Which arrays are shown as the NetCDF variables that they store.
 ///
 /// ```
 /// use hyperslab::DataspaceView;
@@ -255,17 +255,17 @@ pub struct OpenOptions {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum DataspaceView {
-    /// Those of any convention.
+    /// Arrays that follow any convention.
     Auto,
-    /// Those of a store that satisfies this convention; another one is refused.
+    /// Those of a store that satisfies this convention; a store that does not is rejected.
     Convention(&'static Convention),
 }
 
 impl DataspaceView {
-    /// `auto`, or the name of a convention of TileDB-CF.
+    /// Parses `auto`, or the name of a TileDB-CF convention.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for any other name.
     pub fn parse(text: &str) -> Result<DataspaceView> {
         match text {
             AUTO => Ok(DataspaceView::Auto),
@@ -273,7 +273,7 @@ impl DataspaceView {
         }
     }
 
-    /// Whether metadata of groups may be in an array of their own.
+    /// Whether the metadata of groups may be stored in a separate array.
     pub(crate) fn has_group_array(self) -> bool {
         match self {
             DataspaceView::Auto => true,
@@ -291,7 +291,7 @@ impl fmt::Display for DataspaceView {
     }
 }
 
-/// The convention of a name. `others` are names that may be meant too.
+/// The convention with this name. `others` are further names to suggest in the error.
 pub(crate) fn convention(name: &str, others: &[&'static str]) -> Result<&'static Convention> {
     Convention::of(name).ok_or_else(|| {
         let known = || CONVENTIONS.iter().map(|convention| convention.name).chain(others.iter().copied());
@@ -301,15 +301,15 @@ pub(crate) fn convention(name: &str, others: &[&'static str]) -> Result<&'static
     })
 }
 
-/// The word for any convention.
+/// The word that stands for any convention.
 const AUTO: &str = "auto";
 
-/// Times in milliseconds since 1970, both inside.
+/// A range of times in milliseconds since 1970, including both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// The first.
+    /// The first time.
     pub start: u64,
-    /// The last.
+    /// The last time.
     pub end: u64,
 }
 
@@ -324,12 +324,12 @@ enum Secret {
 }
 
 impl SecretKey {
-    /// A key of these bytes. The format checks their number when a store is opened.
+    /// A key consisting of these bytes. The format checks their number when a store is opened.
     pub fn new(bytes: Vec<u8>) -> SecretKey {
         SecretKey(Secret::Bytes(bytes))
     }
 
-    /// The key in a file, which is read when a store is opened. It may have a line end behind it.
+    /// The key in a file, which is read when a store is opened. A line ending may follow it.
     pub fn in_file(path: PathBuf) -> SecretKey {
         SecretKey(Secret::File(path))
     }
@@ -337,7 +337,7 @@ impl SecretKey {
     /// The `len` bytes of the key.
     ///
     /// # Errors
-    /// If the file cannot be read, or the key has another length.
+    /// If the file cannot be read, or the key has a different length.
     pub(crate) fn bytes(&self, len: usize) -> Result<Vec<u8>> {
         let (mut bytes, place) = match &self.0 {
             Secret::Bytes(bytes) => (bytes.clone(), None),
@@ -360,7 +360,7 @@ impl SecretKey {
     }
 }
 
-/// The first bytes of a file, enough to tell whether it has more than `len` and a line end.
+/// The first bytes of a file, enough to determine whether it has more than `len` bytes and a line ending.
 fn first_bytes(path: &Path, len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = u64::try_from(len).unwrap_or(u64::MAX).saturating_add(2);
@@ -374,7 +374,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// A callback with the number of bytes of every read. Called by the thread that reads.
+/// A callback with the number of bytes of every read. It is called by the reading thread.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(u64) + Send + Sync>);
 
@@ -392,7 +392,7 @@ impl std::fmt::Debug for Watch {
 }
 
 impl OpenOptions {
-    /// The location whose failed requests are noted.
+    /// The location, with its failed requests recorded.
     pub(crate) fn noting(&self, location: Location) -> Location {
         location.noting(&self.failures)
     }
@@ -407,7 +407,7 @@ impl OpenOptions {
         if token.can_cancel() { location.cancellable(token) } else { location }
     }
 
-    /// An open source that is read with the pool.
+    /// An open source that is read using the pool.
     pub(crate) fn operation(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
         Arc::new(Operation::opened(
             source,
@@ -418,7 +418,7 @@ impl OpenOptions {
     }
 }
 
-/// The data for recognising a format.
+/// The data used to detect a format.
 pub enum Probe<'a> {
     /// The start of an object.
     Object(Head),
@@ -426,14 +426,14 @@ pub enum Probe<'a> {
     Store(&'a dyn Store),
 }
 
-/// The start of an object, and the other places of a signature. Read once for all formats.
+/// The start of an object, and the other places where a signature may be. It is read once for all formats.
 #[derive(Debug)]
 pub struct Head {
     /// The size of the object in bytes.
     pub len: u64,
     /// The first bytes, at most 512.
     pub first: Vec<u8>,
-    /// Eight bytes each at offsets 512, 1024, 2048 and so on, up to the end of the object.
+    /// Eight bytes at each of the offsets 512, 1024, 2048 and so on, up to the end of the object.
     pub doubling: Vec<[u8; 8]>,
 }
 
@@ -447,7 +447,7 @@ impl fmt::Debug for Probe<'_> {
 }
 
 impl Probe<'_> {
-    /// Reads the data for recognising a format.
+    /// Reads the data used to detect a format.
     ///
     /// # Errors
     /// If reading fails.

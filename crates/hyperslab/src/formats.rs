@@ -1,4 +1,4 @@
-//! The table of all formats, and the recognition of the format of a store.
+//! The table of all formats, and the detection of the format of a store.
 
 pub(crate) use crate::format::netcdf::{FIRST_WORD_OF_CDL, RESERVED_ATTRIBUTES};
 
@@ -49,13 +49,14 @@ pub static TARGETS: &[&dyn TargetFormat] = &[
     &TILEDB_TARGET,
 ];
 
-/// The format in which a store is put together of regions: its chunks are values of their own, which any process can write.
+/// The format in which a store is assembled from regions: each chunk is a separate value, which any process can write.
 pub(crate) static REGIONS: &dyn TargetFormat = &ZARR3;
 
-/// Sets an option of any format by its name, such as `hdf5.userblock`, after others. `given` is how the user has given it, for errors.
+/// Sets an option of any format by its name, such as `hdf5.userblock`, after the options already set. `given` is the
+/// option as the user wrote it, for error messages.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidArgument`] for a name that no format has, and for a value that the option does not accept.
+/// [`ErrorKind::InvalidArgument`] if no format has an option of this name, or the option does not accept the value.
 pub fn with_target_option(
     options: TargetOptions,
     name: &str,
@@ -92,12 +93,12 @@ pub fn with_target_option(
 /// Opens a file or directory. The format is recognised from its content, unless the options name one.
 ///
 /// # Errors
-/// If there is no such file, no format recognises it, or its format cannot open it.
+/// If the file does not exist, no format recognises it, or its format cannot open it.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     open_stored(path, options).map(|source| shown(source, options))
 }
 
-/// As [`open`], with tables of cells as they are stored.
+/// As [`open`], but tables of cells are shown as stored.
 ///
 /// # Errors
 /// As [`open`].
@@ -113,7 +114,7 @@ pub(crate) fn open_stored(path: &Path, options: &OpenOptions) -> Result<Arc<dyn 
     opened.map_err(|error| error.in_file(path.display()))
 }
 
-/// What changes the store at a path in place. `None` if stores of its format are written once.
+/// An editor that changes the store at a path in place. `None` if stores of its format are written only once.
 ///
 /// # Errors
 /// As [`open`].
@@ -137,8 +138,8 @@ pub fn open_location(location: Location, options: &OpenOptions) -> Result<Arc<dy
     Ok(shown(options.operation(opened?), options))
 }
 
-/// The source with sparse arrays in the place of tables of cells and nullable arrays in that of pairs, unless everything
-/// is shown as stored, and with unpacked numbers where the options say so.
+/// The source with tables of cells shown as sparse arrays and pairs shown as nullable arrays, unless everything is
+/// shown as stored, and with numbers unpacked if the options ask for it.
 fn shown(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
     let source = match options.raw {
         true => source,
@@ -147,7 +148,7 @@ fn shown(source: Arc<dyn Source>, options: &OpenOptions) -> Arc<dyn Source> {
     if options.unpack { Unpacked::shared(source) } else { source }
 }
 
-/// Does `open`. A store of which a read failed may look like one of no format or a malformed one: the error is then the
+/// Runs `open`. After a failed read, a store may look malformed or of no known format; the error is then that of the
 /// failed read.
 pub(crate) fn naming_failures<T>(options: &OpenOptions, open: impl FnOnce() -> Result<T>) -> Result<T> {
     let had_failed = !options.failures.is_empty();
@@ -159,7 +160,7 @@ pub(crate) fn naming_failures<T>(options: &OpenOptions, open: impl FnOnce() -> R
     })
 }
 
-/// As [`open`], for a store in a single object of bytes, such as a file in memory.
+/// As [`open`], for a store that is a single object of bytes, such as a file in memory.
 ///
 /// # Errors
 /// As [`open`].
@@ -170,7 +171,7 @@ pub fn open_storage(storage: Box<dyn ReadAt>, options: &OpenOptions) -> Result<A
 /// The location of a directory, of a file, or of the first file of a set if `path` is a pattern for a set.
 ///
 /// # Errors
-/// If there is neither a directory nor a regular file.
+/// If the path is neither a directory nor a regular file.
 pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => return Ok(Location::Store(Arc::new(DirectoryStore::open(path)?))),
@@ -181,7 +182,7 @@ pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
                 .with_remedy(Remedy::Download(url.to_owned())));
         }
         Err(_) if let Ok(target) = std::fs::read_link(path) => {
-            let detail = format!("is a symbolic link to {}, where there is nothing", target.display());
+            let detail = format!("is a symbolic link to {}, which does not exist", target.display());
             return Err(Error::new(ErrorKind::FileNotFound, detail));
         }
         _ => {}
@@ -194,11 +195,11 @@ pub(crate) fn locate(path: &Path, options: &OpenOptions) -> Result<Location> {
     Ok(Location::Object(Box::new(file)))
 }
 
-/// The format that the options name, or else the format of the content. An unrecognised file is NDL if the suffix of
-/// `path` is that of a document: the errors are then those of the document.
+/// The format named by the options, or else the one detected from the content. An unrecognised file is treated as NDL
+/// if `path` has the suffix of a document, so that the errors are those of the document.
 ///
 /// # Errors
-/// If the options name an unknown format, or the content has none.
+/// If the options name an unknown format, or the content matches none.
 pub(crate) fn format_of(
     location: &Location,
     path: Option<&Path>,
@@ -230,7 +231,7 @@ pub(crate) fn format_of(
     part_of(object)?.ok_or_else(|| unknown(&head))
 }
 
-/// The format, if it has all that the options ask for.
+/// The format, if it supports everything that the options request.
 fn checked<'f>(format: &'f dyn Format, options: &OpenOptions) -> Result<&'f dyn Format> {
     let title = || format.titles().first().copied().unwrap_or_default();
     if options.at.is_some() && !format.has_times() {
@@ -241,7 +242,7 @@ fn checked<'f>(format: &'f dyn Format, options: &OpenOptions) -> Result<&'f dyn 
     }
     if options.dataspace.is_some() && !format.has_dataspaces() {
         return Err(Error::invalid(format!("{} has no dataspaces", title()))
-            .with_hint("variables and dimensions are shown without being asked for"));
+            .with_hint("no option is needed: variables and dimensions are always shown"));
     }
     Ok(format)
 }
@@ -255,10 +256,10 @@ fn asked_for(options: &OpenOptions) -> Result<Option<&'static dyn Format>> {
     })
 }
 
-/// Recognises the format of a file or directory by its content, without opening it. `None` for an unknown format.
+/// Detects the format of a file or directory from its content, without opening it. `None` for an unknown format.
 ///
 /// # Errors
-/// If it is neither a regular file nor a directory, or reading its first bytes fails.
+/// If the path is neither a regular file nor a directory, or reading its first bytes fails.
 pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
     let recognize = || {
         let location = match std::fs::metadata(path)?.is_dir() {
@@ -268,7 +269,7 @@ pub fn recognize(path: &Path) -> Result<Option<&'static dyn Format>> {
         let options = OpenOptions::default();
         let found = recognize_location(&options.noting(location))?;
         match options.failures.first().filter(|_| found.is_none()) {
-            // It may be what could not be read that tells the format.
+            // The part that could not be read may be the one that identifies the format.
             Some(failure) => Err(failure),
             None => Ok(found),
         }
@@ -291,7 +292,8 @@ pub fn recognize_location(location: &Location) -> Result<Option<&'static dyn For
     }
 }
 
-/// The format that a store looks most like. Those after a certain one are not asked: each may need requests.
+/// The most likely format of a store. Formats after the first certain match are not tried, since each may need
+/// requests.
 fn recognized(probe: &Probe<'_>) -> Option<&'static dyn Format> {
     let mut likely = None;
     for format in FORMATS {
@@ -314,13 +316,13 @@ fn part_of(object: &dyn ReadAt) -> Result<Option<&'static dyn Format>> {
     Ok(None)
 }
 
-/// The dialect with this title, as it is written in the head of a document.
+/// The dialect with this title, as written in the header of a document.
 pub(crate) fn dialect(title: &str) -> Option<&'static Dialect> {
     let dialects = FORMATS.iter().flat_map(|format| format.dialects()).copied();
     dialects.into_iter().find(|dialect| dialect.title == title)
 }
 
-/// Removes the native directives that contradict changed chunks and shards (`cut`), or changed filters (`filtered`).
+/// Removes the native directives that contradict changed chunks and shards (`cut`) or changed filters (`filtered`).
 pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered: bool) {
     for (name, directives) in &mut storage.native {
         if let Some(format) = FORMATS.iter().find(|format| format.name() == *name) {
@@ -330,8 +332,8 @@ pub(crate) fn clear_layout_directives(storage: &mut Storage, cut: bool, filtered
     storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
-/// Forgets where elements are that are not in the store, for an array of other extents: mappings and external files
-/// hold those of the whole array.
+/// Removes the location of elements stored outside the store, for an array whose extents have changed: mappings and
+/// external files describe the elements of the whole array.
 pub(crate) fn forget_elsewhere(storage: &mut Storage) {
     if matches!(storage.layout, Some(Layout::Virtual | Layout::External)) {
         storage.layout = None;
@@ -342,10 +344,10 @@ pub(crate) fn forget_elsewhere(storage: &mut Storage) {
     }
 }
 
-/// Removes the native directives that a brief description omits, such as times: a program that creates the store again
-/// sets its own.
+/// Removes the native directives that a brief description omits, such as times: a program that recreates the store sets
+/// its own.
 pub(crate) fn strip_default_directives(node: &mut Node) {
-    // Storage takes memory as soon as it may be changed.
+    // Mutable access to storage allocates it.
     if node.storage().is_none_or(|storage| storage.native.is_empty()) {
         return;
     }
@@ -358,14 +360,14 @@ pub(crate) fn strip_default_directives(node: &mut Node) {
     storage.native.retain(|(_, directives)| !directives.is_empty());
 }
 
-/// The name of the array in a store that is a single array, from the name of the store.
+/// The name of the array in a store that consists of a single array, derived from the name of the store.
 pub(crate) fn array_name(store: &str) -> &str {
     let suffixes = FORMATS.iter().flat_map(|format| format.array_suffixes());
     let name = suffixes.fold(store, |name, suffix| name.strip_suffix(suffix).unwrap_or(name));
     if matches!(name, "" | "." | "..") { "array" } else { name }
 }
 
-/// Whether a filter name is the name of a format: then the filter exists only in that format.
+/// Whether a filter name is the name of a format, which means that the filter exists only in that format.
 pub(crate) fn is_filter_of_format(name: &str) -> bool {
     FORMATS.iter().any(|format| format.name() == name)
 }
@@ -373,7 +375,7 @@ pub(crate) fn is_filter_of_format(name: &str) -> bool {
 /// The target format with this name or alias: `zarr3`.
 ///
 /// # Errors
-/// If no format that can be written has this name.
+/// If no writable format has this name.
 pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
     let found = TARGETS.iter().find(|format| format.name() == name || format.aliases().contains(&name));
     found.copied().ok_or_else(|| {
@@ -383,10 +385,10 @@ pub fn target_format(name: &str) -> Result<&'static dyn TargetFormat> {
     })
 }
 
-/// The target format for a file or directory, by the suffix of its name.
+/// The target format for a file or directory, chosen by the suffix of its name.
 ///
 /// # Errors
-/// If the suffix belongs to no format that can be written.
+/// If the suffix belongs to no writable format.
 pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let ends =
@@ -398,7 +400,7 @@ pub fn target_format_of(path: &Path) -> Result<&'static dyn TargetFormat> {
     })
 }
 
-/// The name of a store without the suffix of its format.
+/// The name of a store without its format suffix.
 pub fn stem(store: &Path) -> String {
     let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let suffixes = TARGETS.iter().flat_map(|format| format.suffixes());
@@ -408,8 +410,8 @@ pub fn stem(store: &Path) -> String {
     }
 }
 
-/// The source as a target of this format can have it: an array at the root is in a group, by the name of the store, if
-/// the format has no arrays there.
+/// The source in a form that a target of this format can hold: if the format has no arrays at the root, an array there
+/// is placed in a group and named after the store.
 ///
 /// # Errors
 /// If the root cannot be read.
@@ -438,7 +440,7 @@ fn unknown_store(path: Option<&Path>) -> Error {
     }
 }
 
-/// The error for a file of an unknown format. It names the actual format if the first bytes show it.
+/// The error for a file of an unknown format. It names the actual format if the first bytes identify it.
 fn unknown(head: &Head) -> Error {
     if head.len == 0 {
         return Error::invalid(format!("is empty, not an {} file", titles()))
@@ -464,7 +466,7 @@ fn unknown(head: &Head) -> Error {
     Error::invalid(format!("is not an {} file: {found}", titles())).with_hint(how)
 }
 
-/// The titles of all formats as a list in a sentence: `HDF5, NetCDF-4, Zarr or NDL`.
+/// The titles of all formats as a list within a sentence: `HDF5, NetCDF-4, Zarr or NDL`.
 fn titles() -> String {
     let titles: Vec<&str> = FORMATS.iter().flat_map(|format| format.titles()).copied().collect();
     match titles.split_last() {
@@ -473,7 +475,7 @@ fn titles() -> String {
     }
 }
 
-/// The first bytes of other formats: what it is, and how its data gets here.
+/// The first bytes of other formats, with the name of each format and how to import its data.
 const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"\x0e\x03\x13\x01", "an HDF4 file", "h4toh5 of the HDF Group converts it to HDF5"),
     (b"PK\x03\x04", "a zip archive", "unpack it with unzip; only a Zarr store is read as it is"),

@@ -1,4 +1,4 @@
-//! Lists what was written to the objects of a store: what stands in it now, and what it still keeps of before.
+//! Lists what was written to the objects of a store: the current content, and earlier content that it still keeps.
 
 pub use crate::source::{Event, EventKind};
 
@@ -7,8 +7,8 @@ use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::NodePath;
 
-/// Calls `visit` with what was written to an object, and to each object with a history of its own below it: the
-/// events from the oldest on, those of the same moment in the order of their names. An object whose history cannot be
+/// Calls `visit` with the writes to an object, and to each object below it that has a history of its own: the events
+/// from the oldest to the newest, and simultaneous ones in the order of their names. An object whose history cannot be
 /// read is visited with the error.
 ///
 /// ```
@@ -55,7 +55,8 @@ where
     })
 }
 
-/// The error for an object without a history of its own: nothing in the store has one, or a group above it has.
+/// The error for an object without a history of its own: either nothing in the store has one, or a group above it has
+/// one.
 fn none(source: &dyn Source, path: &NodePath) -> Result<Error> {
     let above = std::iter::successors(path.parent(), NodePath::parent);
     for group in above {

@@ -1,8 +1,8 @@
 //! Several stores as one, joined along one dimension.
 //!
-//! The stores are looked at one after the other before anything is joined: they must have the same objects, and their
-//! coordinates must follow on each other. Few stores are open at the same time, and memory does not grow with their
-//! number.
+//! The stores are examined one after the other before anything is joined: they must have the same objects, and their
+//! coordinates must continue from one store to the next. Few stores are open at the same time, and memory use does not
+//! grow with their number.
 
 mod array;
 mod axis;
@@ -50,13 +50,14 @@ pub enum Along {
     /// One that the stores have, by its name or path; or by its position, such as `0`, in arrays whose dimensions have no
     /// names.
     Named(String),
-    /// A new one, of which each store is one step, such as a member of an ensemble. A scalar variable of its name has
-    /// the coordinates. Data variables lie along it, and of the scalar variables that describe them those that differ.
+    /// A new one, along which each store is one step, such as a member of an ensemble. A scalar variable of the same
+    /// name provides the coordinates. Data variables get the new dimension, as do those scalar variables describing
+    /// them that differ between stores.
     New(String),
 }
 
 impl Along {
-    /// The dimension that options name: one that the stores have, or a new one, which takes precedence.
+    /// The dimension that the options name: an existing one, or a new one, which takes precedence.
     pub fn of(named: Option<String>, new: Option<String>) -> Along {
         match (named, new) {
             (_, Some(name)) => Along::New(name),
@@ -73,20 +74,21 @@ pub struct JoinOptions {
     pub along: Along,
     /// Whether the stores are put in the order of their coordinates.
     pub sort: bool,
-    /// The joined objects, as a path or pattern in each store; `None` for everything. Others are not shown.
+    /// The joined objects, as a path or pattern in each store; `None` for everything. Other objects are not shown.
     pub path: Option<String>,
-    /// How far floating-point numbers may differ in what is not joined: coordinates of other dimensions, and arrays
-    /// without the dimension. Those of the first store are taken.
+    /// How far floating-point numbers may differ in content that is not joined: coordinates of other dimensions, and
+    /// arrays without the dimension. The numbers of the first store are used.
     pub tolerance: Tolerance,
     /// How the stores are opened.
     pub open: OpenOptions,
 }
 
-/// Several stores as one. Arrays along the dimension are joined; all other objects must be the same in all stores, and are
-/// those of the first one. Attributes may differ as long as they do not say what values mean.
+/// Several stores as one. Arrays along the dimension are joined; all other objects must be the same in all stores, and
+/// are taken from the first one. Attributes may differ as long as they do not determine what values mean.
 ///
-/// Counts of time since different epochs become counts since that of the first store, where these mean the same moments. If
-/// its unit or type does not hold them, all become counts in a shorter unit or a wider type that does.
+/// Time counts since different epochs are converted to the epoch of the first store, if that represents the same
+/// instants. If the unit or type of the first store cannot represent them, all are converted to a shorter unit or a
+/// wider type that can.
 ///
 /// ```
 /// use hyperslab::{Along, Axis, File, JoinOptions, Joined, NodePath, StoreBuilder, select::Select};
@@ -118,23 +120,23 @@ pub struct Joined {
     parts: Vec<PathBuf>,
     notes: Vec<String>,
     gaps: Vec<String>,
-    /// The ranges of values of all stores, where they differ.
+    /// The value ranges of all stores, where they differ.
     ranges: Ranges,
-    /// What is joined, and shown; `None` for everything.
+    /// The part that is joined and shown; `None` for everything.
     shown: Option<Parts>,
-    /// The chunks of joined arrays that were counted.
+    /// The chunk counts of joined arrays, as far as they were determined.
     chunks: Counted,
 }
 
-/// The chunks of arrays, which are counted once.
+/// The chunk counts of arrays; chunks are counted only once.
 type Counted = Arc<Mutex<FxHashMap<NodePath, Option<Chunks>>>>;
 
 impl Joined {
     /// Opens the stores at these paths and checks whether they can be joined.
     ///
     /// # Errors
-    /// If a store cannot be opened; if it is not clear along which dimension they are joined; if objects, types, units or
-    /// other attributes that say what values mean differ; if coordinates overlap or are not in order.
+    /// If a store cannot be opened; if it is not clear along which dimension they are joined; if objects, types, units
+    /// or other attributes that determine what values mean differ; if coordinates overlap or are not in order.
     pub fn open(paths: &[PathBuf], options: &JoinOptions) -> Result<Joined> {
         let Some(first) = paths.first() else { return Err(Error::invalid("no stores to join")) };
         let mut opening = Opening::new(options);
@@ -175,7 +177,7 @@ impl Joined {
         opening: Opening,
     ) -> Result<Joined> {
         let mut reformed = BTreeSet::new();
-        // Each turn makes a unit shorter or a type wider, so that there are few.
+        // Each iteration makes a unit shorter or a type wider, so there are few iterations.
         loop {
             let joined = Joined::of_forms((&first, &entries), &paths, &axis, &opening, &reformed)?;
             match joined {
@@ -189,7 +191,7 @@ impl Joined {
         }
     }
 
-    /// Joins the stores, or returns the forms that times of the first one must have for that.
+    /// Joins the stores, or returns the forms that times in the first one must have before they can be joined.
     fn of_forms(
         (first, entries): (&Arc<dyn Source>, &[Entry]),
         paths: &[PathBuf],
@@ -245,33 +247,33 @@ impl Joined {
         spans.map(|span| span.end.saturating_sub(span.start)).collect()
     }
 
-    /// The other files that reading the stores reads, as [`files::parts`] finds them.
+    /// The other files that are read when the stores are read, as [`files::parts`] finds them.
     pub fn parts(&self) -> &[PathBuf] {
         &self.parts
     }
 
-    /// What differs and does not prevent joining: attributes, counts of time since other epochs, and numbers within the
+    /// Differences that do not prevent joining: attributes, time counts since other epochs, and numbers within the
     /// tolerance.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Gaps between the coordinates of stores, and steps unlike those within stores.
+    /// Gaps between the coordinates of stores, and steps between stores that differ from those within stores.
     pub fn gaps(&self) -> &[String] {
         &self.gaps
     }
 
-    /// The same as a source that threads can share.
+    /// The joined stores as a source that threads can share.
     pub fn shared(self) -> Arc<dyn Source> {
         Arc::new(self)
     }
 
-    /// The number of the dimension of an array along which it is joined.
+    /// The index of the dimension along which an array is joined.
     fn dimension_of(&self, dims: &[Dimension]) -> Option<usize> {
         self.axis.positions(dims).next()
     }
 
-    /// A shape at the length of all stores together.
+    /// Extends a shape to the length of all stores together.
     fn lengthen(&self, path: &NodePath, kind: NodeKind, shape: &mut Shape) {
         let named = along(path, kind, shape.dims());
         if let Some(at) = self.dimension_of(&named)
@@ -373,7 +375,7 @@ impl SourceView for Joined {
             }
             Node::DimCoord(dimcoord) if self.axis.is_at(&object.path) => {
                 dimcoord.size = dimcoord.size.resized(self.stores.length());
-                // The possible coordinates of the first store alone.
+                // The domain covers the first store only.
                 dimcoord.storage.domain = None;
             }
             _ => {}

@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
-//! * [`File`] opens a file of any format; [`Array::read`] gives the numbers that a [`Select`](select::Select) means.
-//!   The guide is `docs/library.md`.
-//! * [`open`] finds the format of a file by its content and gives a [`Source`], which all verbs read.
+//! * [`File`] opens a file of any format; [`Array::read`] returns the numbers that a [`Select`](select::Select)
+//!   selects. The guide is `docs/library.md`.
+//! * [`open`] detects the format of a file from its content and returns a [`Source`], which all verbs read.
 //! * One verb, one module: [`describe`], [`list`], [`show`], [`stat`], [`digest`], [`diff`](mod@diff), [`check`],
 //!   [`convert`], [`repack`], [`create`], [`edit`], [`files`], [`history`].
-//! * [`location`] reads `STORE:/PATH@ATTRIBUTE` texts and patterns.
-//! * Format adapters stand in `format/`; they alone know both a format and the content model.
+//! * [`location`] parses `STORE:/PATH@ATTRIBUTE` locations and patterns.
+//! * The format adapters are in `format/`; only they know both a format and the content model.
 
 pub mod assemble;
 mod build;
@@ -90,7 +90,7 @@ pub use source::{
 pub use strings::{Strings, Utf8};
 pub use walk::{Step, walk, walk_to};
 
-/// The guide and the front page, whose blocks are tests.
+/// The guide and the front page, whose code blocks are run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 #[doc = include_str!("../../../README.md")]

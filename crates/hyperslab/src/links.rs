@@ -9,8 +9,8 @@ use hyperslab_core::links::{MAX_LINKS, Way, names};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Link, NodePath};
 
-/// Returns the object that an entry of a list leads to: the entry itself, unless it is a link. Links within the file
-/// are followed, one after another; links to other files are not.
+/// Returns the object to which an entry of a listing leads: the entry itself, unless it is a link. Links within the
+/// file are followed, one after another; links to other files are not.
 ///
 /// ```
 /// use hyperslab::{NodePath, OpenOptions, follow, open};
@@ -59,12 +59,12 @@ pub fn follow(source: &dyn Source, entry: Entry) -> Result<Entry> {
 pub(crate) enum LastLink {
     /// The path ends at the link.
     Keep,
-    /// The path ends where the link leads.
+    /// The path ends at the target of the link.
     Follow,
 }
 
-/// The path of the same object without links on the way. `link_at` returns the link at a path whose parent was
-/// resolved before, or `None` for any other object; it is called once for each component.
+/// The path of the same object without links on the way. `link_at` returns the link at a path whose parent has already
+/// been resolved, or `None` for any other object; it is called once for each component.
 ///
 /// # Errors
 /// Those of `link_at`, and [`NotFound`](hyperslab_core::ErrorKind::NotFound) if a link leads out of the file or
@@ -132,7 +132,7 @@ mod tests {
         NodePath::new(path).unwrap()
     }
 
-    /// Resolves a path among soft links, given as path and destination; `!` leads out of the file.
+    /// Resolves a path among soft links, given as path and destination; a destination of `!` leads out of the file.
     fn resolved(links: &[(&str, &str)], at: &str, last: LastLink) -> Result<String> {
         let found = resolve(&path(at), last, &mut |at| Ok(link_at(links, at)))?;
         Ok(found.to_string())

@@ -14,11 +14,11 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// One object of a list.
+/// One object of a listing.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// For each level above, outermost first: whether the ancestor on it is the last member of its group. The last
-    /// item is the same for the object itself.
+    /// For each level above, outermost first: whether the ancestor at that level is the last member of its group. The
+    /// last item is the same for the object itself.
     pub lineage: &'a [bool],
     /// The object.
     pub entry: &'a Entry,
@@ -67,7 +67,7 @@ pub fn rows(
     Ok(())
 }
 
-/// The kind of an object in one word, and the datatype of what has one.
+/// The kind of an object in one word, and its datatype if it has one.
 pub fn kind(item: &Item) -> (&'static str, Option<&Arc<Datatype>>) {
     match item {
         Item::Group => ("group", None),
@@ -136,7 +136,7 @@ fn short(datatype: &Datatype, otherwise: impl Fn() -> String) -> Cow<'static, st
 /// The longest type that is listed with its members.
 const MAX_TYPE: usize = 80;
 
-/// What an object is about, for a reader who does not know the names.
+/// A summary of what an object is about, for a reader who does not know the names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// The value of an array with a single element.
@@ -149,7 +149,7 @@ pub struct About {
     pub long_name: Option<String>,
 }
 
-/// What an object is about. Reads a single element at most.
+/// A summary of what an object is about. Reads at most a single element.
 ///
 /// # Errors
 /// If its attributes or its element cannot be read.
@@ -301,13 +301,13 @@ impl Counts {
     }
 }
 
-/// A text such as `1 group`, `5 arrays`: each count with its noun in singular or plural. Zero counts are omitted.
+/// A text such as `1 group`, `5 arrays`: each count with its noun in the singular or plural. Zero counts are omitted.
 pub(crate) fn counted(of: &[(u64, &str, &str)]) -> Vec<String> {
     let some = of.iter().filter(|(count, ..)| *count > 0);
     some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect()
 }
 
-/// The path of `entry` relative to `group`, for lists that are not trees.
+/// The path of `entry` relative to `group`, for listings that are not trees.
 pub fn relative<'a>(entry: &'a Entry, group: &NodePath) -> &'a str {
     let path = &entry.handle.path;
     path.relative_to(group).unwrap_or(path.as_str())

@@ -38,7 +38,7 @@ impl LocatedObject {
     /// Whether the object has the attribute that the location names.
     ///
     /// # Errors
-    /// [`NotFound`](ErrorKind::NotFound) if it has not; if the object cannot be read.
+    /// [`NotFound`](ErrorKind::NotFound) if it does not; if the object cannot be read.
     pub fn check_attribute(&self, source: &dyn Source) -> Result<()> {
         let Some(name) = &self.attribute else { return Ok(()) };
         let node = source.load(&self.entry.handle)?;
@@ -82,7 +82,7 @@ impl Locator {
     /// [`NotFound`](ErrorKind::NotFound) if there is none; the message suggests a similar name.
     pub fn targets(&self, source: &dyn Source) -> Result<Vec<LocatedObject>> {
         let text = self.path.as_deref().unwrap_or("/");
-        // An object with exactly this name has precedence over an attribute of another object.
+        // An object with exactly this name takes precedence over an attribute of another object.
         match find(source, text) {
             Ok(entry) => Ok(vec![LocatedObject { entry, attribute: None }]),
             Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
@@ -119,7 +119,7 @@ impl Locator {
         }
     }
 
-    /// As [`targets`](Locator::targets), with the object that a link leads to in place of a single link within the file.
+    /// As [`targets`](Locator::targets), but a single link within the file is replaced by its target.
     ///
     /// # Errors
     /// As [`targets`](Locator::targets), and if the link leads nowhere.
@@ -132,7 +132,7 @@ impl Locator {
     }
 }
 
-/// The object that a soft or hard link leads to, and any other object itself.
+/// The target of a soft or hard link; any other object itself.
 fn inside(source: &dyn Source, entry: Entry) -> Result<Entry> {
     match entry.item {
         Item::Link(Link::Soft(_) | Link::Hard(_)) => follow(source, entry),
@@ -145,7 +145,7 @@ fn targets(entries: Vec<Entry>, attribute: Option<&str>) -> Vec<LocatedObject> {
     entries.into_iter().map(target).collect()
 }
 
-/// The attributes of this name of those objects that have one.
+/// The attributes with this name of those objects that have one.
 fn with_attribute(
     source: &dyn Source,
     entries: Vec<Entry>,
@@ -154,7 +154,7 @@ fn with_attribute(
 ) -> Result<Vec<LocatedObject>> {
     let mut having = Vec::new();
     for entry in entries {
-        // What cannot be loaded is reported where the attribute is needed.
+        // An object that cannot be loaded is reported when the attribute is needed.
         let has = !matches!(entry.item, Item::Link(_))
             && valid(source.load(&entry.handle))?
                 .is_none_or(|node| node.attributes().is_some_and(|all| all.contains_key(name)));
@@ -171,7 +171,7 @@ fn all(source: &dyn Source, path: &str) -> Result<Vec<Entry>> {
     if is_pattern(path) { matching(source, path) } else { find(source, path).map(|entry| vec![entry]) }
 }
 
-/// Removes targets inside of others: a pattern can match a group and its members.
+/// Removes targets inside other targets: a pattern can match a group and its members.
 pub fn outermost(targets: &[LocatedObject]) -> impl Iterator<Item = &LocatedObject> {
     let paths: FxHashSet<&NodePath> = targets.iter().map(|target| &target.entry.handle.path).collect();
     targets.iter().filter(move |target| {
@@ -213,7 +213,7 @@ fn missing(source: &dyn Source, path: &NodePath, error: Error) -> Error {
     }
 }
 
-/// The error for an attribute that the object at `path` does not have, with the most similar one of those that it has.
+/// The error for an attribute that the object at `path` does not have, with the most similar existing one.
 pub fn missing_attribute<'a>(path: &NodePath, name: &str, names: impl IntoIterator<Item = &'a str>) -> Error {
     let given = format!("{path}@{name}");
     let near = nearest(name, names).map(|near| Remedy::Instead {
@@ -232,17 +232,17 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|(edits, candidate)| {
             *edits <= word.len().max(candidate.len()) / 3 + 1 && *edits < word.len().max(2)
         })
-        // Of several, the first.
+        // The first one if there are several.
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }
 
-/// What the caller can do about a word that is none of the candidates: use the nearest, if it is near.
+/// The remedy for a word that is none of the candidates: to use the nearest one, if it is similar enough.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<Remedy> {
     nearest(word, candidates).map(|near| Remedy::Hint(format!("did you mean {near}?")))
 }
 
-/// The Levenshtein distance, with the swap of two neighbours as one edit.
+/// The Levenshtein distance, where swapping two neighbours counts as one edit.
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
@@ -286,11 +286,11 @@ fn matching(source: &dyn Source, pattern: &str) -> Result<Vec<Entry>> {
         }
         Ok(())
     })?;
-    // Of a list of names, all are wanted.
+    // All names in a list must match.
     for (pattern, _) in alternatives.iter().filter(|(_, has_match)| !has_match) {
         match is_pattern(pattern.text()) {
             true => return Err(Error::not_found(format!("no object matches {}", pattern.text()))),
-            // It may be behind a link.
+            // It may be reachable only through a link.
             false => found.push(find(source, pattern.text())?),
         }
     }

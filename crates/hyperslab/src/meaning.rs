@@ -1,4 +1,4 @@
-//! The meaning of the stored values of an array, by its attributes and those of the objects that belong to it.
+//! The meaning of the stored values of an array, according to its attributes and those of related objects.
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 7.1 Cell Boundaries
 
@@ -10,8 +10,8 @@ use hyperslab_core::Result;
 use hyperslab_model::{Attributes, Datatype, Dimension, Float, Node, NodePath, Shape, Values};
 use hyperslab_netcdf4::name::FILL_VALUE;
 
-/// The meaning of the values of the array `node` at `path`, by all its attributes. `datatype` is that of its elements; for
-/// an array datatype, of the items.
+/// The meaning of the values of the array `node` at `path`, according to all its attributes. `datatype` is that of its
+/// elements; for an array datatype, of the items.
 pub(crate) fn meaning(source: &dyn Source, path: &NodePath, node: &Node, datatype: &Datatype) -> Meaning {
     let mut meaning = Meaning::of(node.attributes().unwrap_or(&Attributes::new()), datatype);
     add_implied(&mut meaning, source, node, datatype);
@@ -22,14 +22,15 @@ pub(crate) fn meaning(source: &dyn Source, path: &NodePath, node: &Node, datatyp
     meaning
 }
 
-/// As [`meaning`], of elements as they are stored: only missing values have another meaning.
+/// As [`meaning`], for elements shown as stored: only missing values have a special meaning.
 pub(crate) fn meaning_as_stored(source: &dyn Source, node: &Node, datatype: &Datatype) -> Meaning {
     let mut meaning = Meaning::as_stored(node.attributes().unwrap_or(&Attributes::new()), datatype);
     add_implied(&mut meaning, source, node, datatype);
     meaning
 }
 
-/// Adds what readers of the format treat as missing if no attribute says so, or says it in a way of the format.
+/// Adds values that readers of the format treat as missing although no attribute says so, or says so only in a form of
+/// the format's own.
 fn add_implied(meaning: &mut Meaning, source: &dyn Source, node: &Node, datatype: &Datatype) {
     if node.attributes().is_none_or(|attributes| !attributes.contains_key(FILL_VALUE))
         && let Some(storage) = node.storage()
@@ -45,7 +46,7 @@ fn add_implied(meaning: &mut Meaning, source: &dyn Source, node: &Node, datatype
     }
 }
 
-/// The unit of times of which the array has the bounds: without units of their own, bounds have those of the coordinates
+/// The unit of the times whose bounds the array holds: bounds without units of their own share those of the coordinates
 /// that name them. `None` for all other arrays.
 fn counting_of_bounded(source: &dyn Source, path: &NodePath, node: &Node) -> Option<Counting> {
     if node.attributes().is_some_and(|attributes| attributes.contains_key("units")) {
@@ -53,7 +54,7 @@ fn counting_of_bounded(source: &dyn Source, path: &NodePath, node: &Node) -> Opt
     }
     let Some(Shape::Dims(dims)) = node.shape(path) else { return None };
     let (last, along) = dims.split_last()?;
-    // Only arrays whose dimensions have names are searched for: those of NetCDF and what has become of it.
+    // Only arrays whose dimensions have names are considered: those from NetCDF, or converted from it.
     if last.extent.current() != 2 || dims.iter().any(|dimension| dimension.coordinate.is_none()) {
         return None;
     }
@@ -69,12 +70,13 @@ fn counting_of_bounded(source: &dyn Source, path: &NodePath, node: &Node) -> Opt
     })
 }
 
-/// Puts the attribute `_FillValue` of an object into the type of the elements, if its format has it in another form.
+/// Converts the attribute `_FillValue` of an object to the type of the elements, if its format stores it in another
+/// form.
 ///
 /// # Errors
 /// If the array cannot be read.
 pub(crate) fn type_fill_attribute(source: &dyn Source, object: &Handle, node: &mut Node) -> Result<()> {
-    // A dimension without coordinates has no elements, and its attribute is as it is.
+    // A dimension without coordinates has no elements, and its attribute stays unchanged.
     if node.datatype().is_some()
         && node.attributes().is_some_and(|attributes| attributes.contains_key(FILL_VALUE))
         && let Some(typed) = source.fill_attribute(object)?
@@ -93,7 +95,7 @@ pub(crate) fn is_number(datatype: &Datatype) -> bool {
     )
 }
 
-/// Whether attributes of an object say that its numbers are packed.
+/// Whether the attributes of an object state that its numbers are packed.
 pub(crate) fn is_packed(node: &Node) -> bool {
     let has = |name: &str| node.attributes().is_some_and(|attributes| attributes.contains_key(name));
     has("scale_factor") || has("add_offset")

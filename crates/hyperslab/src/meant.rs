@@ -7,8 +7,8 @@ use crate::source::Source;
 use hyperslab_core::{Remedy, Result};
 use std::path::Path;
 
-/// What to write in the place of the location `text`, whose store does not exist: a store, and behind it an object or
-/// attribute without `:/`, as in `a.nc:x`, `a.nc/x` or `a.nc@title`.
+/// What to write in place of the location `text`, whose store does not exist, if it consists of a store and an object
+/// or attribute without `:/`, as in `a.nc:x`, `a.nc/x` or `a.nc@title`.
 pub fn location(text: &str, options: &OpenOptions) -> Option<Remedy> {
     let mut splits = text.rmatch_indices([':', '/', '@']).filter_map(|(at, _)| text.split_at_checked(at));
     // The longest name of a store decides.
@@ -33,7 +33,7 @@ pub fn location(text: &str, options: &OpenOptions) -> Option<Remedy> {
     Some(Remedy::Instead { given: text.to_owned(), write: format!("{store}:{write}"), effect: None })
 }
 
-/// What to do where there is no store at the path `text`: write the most similar name in its folder, or look there.
+/// What to do if there is no store at the path `text`: use the most similar name in its folder, or look there.
 pub fn store(text: &str) -> Option<Remedy> {
     let path = Path::new(text);
     let name = path.file_name()?.to_str()?;
@@ -49,10 +49,10 @@ pub fn store(text: &str) -> Option<Remedy> {
         }
         Err(_) => Vec::new(),
     };
-    // The suffix may be missing, or another one.
+    // The suffix may be missing or different.
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_lowercase();
     let same = names.iter().filter(|other| stem(other) == stem(name)).map(String::as_str);
-    // A common suffix makes no names similar.
+    // A common suffix alone does not make names similar.
     let similar = names.iter().filter(|other| nearest(&stem(name), [stem(other).as_str()]).is_some());
     let near = nearest(name, same).or_else(|| nearest(name, similar.map(String::as_str)));
     let near = near
@@ -64,13 +64,13 @@ pub fn store(text: &str) -> Option<Remedy> {
     })
 }
 
-/// The maximum number of names in a folder among which a similar one is searched.
+/// The maximum number of names in a folder that are searched for a similar one.
 const MAX_NAMES: usize = 10_000;
 
-/// Finds out whether an object or attribute is at a path.
+/// Checks whether there is an object or attribute at a path.
 ///
 /// # Errors
-/// If there is none; with the most similar name.
+/// If there is none; the error suggests the most similar name.
 fn resolve(source: &dyn Source, path: &str) -> Result<()> {
     let found = Locator { store: String::new(), path: Some(path.to_owned()) }.targets(source)?;
     let [LocatedObject { entry, attribute: Some(name) }] = found.as_slice() else { return Ok(()) };

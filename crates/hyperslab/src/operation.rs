@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub struct Operation {
     source: Arc<dyn Source>,
     pool: Pool,
-    /// Whether this operation opened the source. Other operations read through its arrays.
+    /// The chunk cache, if this operation opened the source. Other operations read through its arrays.
     chunk_cache: Option<ChunkCache>,
     /// The failed requests to the source, if this operation opened it.
     failures: Option<Failures>,

@@ -1,8 +1,8 @@
-//! Prepares an array for drawing: a line along one dimension, or a heat map of two.
+//! Prepares an array for drawing: a line along one dimension, or a heat map along two.
 //!
-//! Values are decoded by the CF attributes of their array. Large arrays are read once, in bounded memory, and reduced
-//! to as many cells as the drawing has room for. Drawing itself is left to the caller, who gets axes with ticks and
-//! cells with numbers.
+//! Values are decoded according to the CF attributes of their array. Large arrays are read once, in bounded memory, and
+//! reduced to as many cells as the drawing has room for. Drawing itself is left to the caller, who gets axes with ticks
+//! and cells with numbers.
 //!
 //! ```
 //! use hyperslab::location::Locator;
@@ -43,13 +43,13 @@ use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, NodePath, Shape};
 use std::sync::Arc;
 
-/// What is drawn of an array.
+/// Which part of an array is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct PlotOptions {
-    /// The selected elements; all without selection.
+    /// The selected elements; all elements if there is no selection.
     pub select: Vec<Select>,
     /// The names or numbers of the dimensions that are drawn: one for a line; two for a heat map, the vertical one
-    /// first. Without names, the last two with several positions.
+    /// first. If none are given, the last two dimensions with several positions.
     pub axes: Vec<String>,
 }
 
@@ -58,17 +58,17 @@ pub struct PlotOptions {
 pub struct Plot {
     /// The path of the array.
     pub name: String,
-    /// What the values are: the attribute `long_name`, or else `standard_name`.
+    /// A description of the values: the attribute `long_name`, or else `standard_name`.
     pub about: Option<String>,
     /// The unit of the values.
     pub units: Option<String>,
     /// The single positions along the other dimensions, such as `time 2024-03-01`.
     pub fixed: Vec<String>,
-    /// The dimensions of which the first position is drawn, although several are selected.
+    /// The dimensions of which only the first position is drawn, although several are selected.
     pub first_of: Vec<String>,
     /// The sources of a virtual array that do not exist.
     pub missing: MissingSources,
-    /// The reasons why coordinates cannot be read; positions are in their place.
+    /// The reasons why coordinates cannot be read; positions are shown in their place.
     pub unread: Vec<Error>,
     horizontal: PlotAxis,
     vertical: Option<PlotAxis>,
@@ -166,7 +166,7 @@ impl Plot {
     }
 }
 
-/// An error for what has values and no drawing.
+/// The error for an object that has values but cannot be drawn.
 fn undrawable(detail: impl Into<String>) -> Error {
     Error::unsupported(detail.into()).with_remedy(Remedy::PrintValues)
 }
@@ -179,7 +179,7 @@ fn cannot_draw(datatype: &Datatype) -> Error {
             Error::unsupported(format!("{detail}; their members are {}", names.join(", ")))
                 .with_remedy(Remedy::PrintMembers)
         }
-        Datatype::String(_) => undrawable("elements are texts, which cannot be drawn"),
+        Datatype::String(_) => undrawable("elements are strings, which cannot be drawn"),
         Datatype::Complex(_) => undrawable("complex numbers have two parts, a drawing shows one"),
         other => undrawable(format!(
             "elements of {other} cannot be drawn, only numbers, booleans and enumerations"
@@ -187,7 +187,7 @@ fn cannot_draw(datatype: &Datatype) -> Error {
     }
 }
 
-/// The names of the dimensions; the number in brackets for those without name.
+/// The names of the dimensions; the number in brackets for those without a name.
 fn names_of(shape: &Shape, own: &NodePath) -> Vec<String> {
     let dims = shape.dims().iter().enumerate();
     dims.map(|(number, dimension)| match dimension.coordinate.as_ref().filter(|path| *path != own) {

@@ -11,15 +11,15 @@ use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The resources of an operation: the number of threads, the memory for elements in transit, and the token that stops
-/// it.
+/// The resources of an operation: the number of threads, the memory for elements in transit, and the cancellation
+/// token.
 ///
-/// Clones share the threads. So do pools that [`Pool::with_memory`] and [`Pool::with_cancel`] return. Use
-/// [`Pool::default`] for all operations of a process, each with its own memory and token: together they start no more
-/// threads than there are processors.
+/// Clones share the threads, as do pools that [`Pool::with_memory`] and [`Pool::with_cancel`] return. Use
+/// [`Pool::default`] for all operations of a process, each with its own memory and token: together they start at most
+/// as many threads as there are processors.
 ///
-/// A pool keeps no threads. It starts threads for work that is large enough, as many as other work of the pool does
-/// not use. It keeps the coders and buffers of threads for later work.
+/// A pool keeps no idle threads. For work that is large enough, it starts as many threads as other work of the pool
+/// leaves free. It keeps the coders and buffers of threads for later work.
 ///
 /// ```
 /// use hyperslab::{CancelToken, OpenOptions, Pool};
@@ -100,8 +100,8 @@ impl Pool {
         self.memory
     }
 
-    /// Runs `work` in a thread of its own, and calls `look` on this one every `interval`: when it says so, the token is cancelled, and
-    /// the work ends at its next chunk. For callers that must see signals.
+    /// Runs `work` in a thread of its own, and calls `look` on this one every `interval`. When it returns true, the
+    /// token is cancelled, and the work ends at its next chunk. For callers that must notice signals.
     ///
     /// ```
     /// use hyperslab::{CancelToken, ErrorKind, Pool};
@@ -206,7 +206,7 @@ impl Pool {
             0 => worker(),
             _ => thread::scope(|scope| {
                 for _ in 0..helpers {
-                    // If the system has no more threads, fewer do the same work.
+                    // If the system has no more threads, fewer threads do the same work.
                     if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
                         break;
                     }

@@ -41,12 +41,12 @@ pub struct PublishOptions {
     pub overwrite: bool,
     /// Whether to resume an interrupted run.
     pub resume: bool,
-    /// Whether to wait until all data is on the disk before the store gets its name. Otherwise a power failure can
-    /// lose the data of the last half minute or so, as with any copied file.
+    /// Whether to wait until all data is on disk before the store gets its name. Otherwise a power failure can lose
+    /// about the last half minute of data, as with any copied file.
     pub sync: bool,
 }
 
-/// Checks whether a target can be written. Writes nothing.
+/// Checks whether a target can be written to. Writes nothing.
 ///
 /// # Errors
 /// If a target exists and must not be replaced; if the target is a source, or contains or shares files with one; if
@@ -96,7 +96,7 @@ impl Publication {
     /// Starts a store at `target`, a directory or a file. Checks all conditions before it writes anything.
     ///
     /// # Errors
-    /// As [`check`]; if the folder of the target is not writable; if another run works on the same target; if the
+    /// As [`check`]; if the folder of the target is not writable; if another run is working on the same target; if the
     /// resumed run had other sources or options.
     pub fn begin(
         target: &Path,
@@ -198,7 +198,7 @@ impl Publication {
     /// the amount of work, in the unit of progress.
     ///
     /// # Errors
-    /// An error of the system.
+    /// A system error.
     pub fn record(&self, unit: &Unit, bytes: u64) -> Result<()> {
         match &self.journal {
             Some(journal) => journal.record(unit, bytes),
@@ -209,16 +209,16 @@ impl Publication {
     /// Records that nothing more will be written to an array.
     ///
     /// # Errors
-    /// An error of the system.
+    /// A system error.
     pub fn forget(&self, array: &NodePath) -> Result<()> {
         self.journal.as_ref().map_or(Ok(()), |journal| journal.forget(array))
     }
 
-    /// Removes everything that was written, to begin the store again in another way, which a text tells: a run can
-    /// resume it only if it goes that way too.
+    /// Removes everything that was written and starts the store again in another way, which `how` describes. Another
+    /// run can resume it only if it proceeds in the same way.
     ///
     /// # Errors
-    /// An error of the system.
+    /// A system error.
     pub fn begin_again(&mut self, how: &str) -> Result<()> {
         self.journal = None;
         self.fingerprint = self.fingerprint.clone().and(how);
@@ -226,11 +226,11 @@ impl Publication {
         Ok(())
     }
 
-    /// Makes the store the target. Until then the old target remains.
+    /// Moves the store to the target. Until then, the old target remains.
     ///
     /// # Errors
-    /// If a source has changed since the start, which makes the store invalid; if something new exists at the target;
-    /// an error of the system.
+    /// If a source has changed since the start, which makes the store invalid; if something new exists at the target; a
+    /// system error.
     pub fn publish(mut self) -> Result<()> {
         let shown = self.target.shown.clone();
         let published = self.publish_inner();
@@ -246,7 +246,7 @@ impl Publication {
             rename::sync_all(&self.store)?;
         }
         let occupied = self.target.occupied(&self.options)?;
-        // From here on the journal must not be used for `store`, which may be the old target.
+        // From here on, the journal must not be used for `store`, which may be the old target.
         self.work.rename(JOURNAL, CLOSING)?;
         if let Err(e) = self.take_place(occupied) {
             // Nothing has changed; it can be tried again.
@@ -309,7 +309,7 @@ impl Drop for Publication {
     }
 }
 
-/// Removes what an earlier run has written, and begins an empty store.
+/// Removes what an earlier run has written, and starts an empty store.
 fn begin_store(work: &Work, is_directory: bool, fingerprint: &Fingerprint) -> Result<Journal> {
     work.clear()?;
     if is_directory {
@@ -324,7 +324,8 @@ fn named(e: std::io::Error, path: &Path) -> Error {
     Error::new(e.kind(), format!("{}: {}", path.display(), e.detail()))
 }
 
-/// The error that nothing can be made in a folder. Some systems say of a folder that is there that it does not exist.
+/// The error that nothing can be created in a folder. Some systems report that a folder does not exist although it
+/// does.
 fn unwritable(e: std::io::Error, folder: &Path) -> Error {
     match e.kind() {
         std::io::ErrorKind::NotFound if folder.is_dir() => {

@@ -1,9 +1,10 @@
-//! Writes a store again in its own format: in another layout, with other options, or only without the space that
-//! changes have left.
+//! Rewrites a store in its own format: in another layout, with other options, or just without the space left unused by
+//! changes.
 //!
-//! A repacked store is converted, with two differences. Content that a conversion interprets comes as it is stored: HDF5
-//! is opened raw, so that hidden attributes and dimension scales of NetCDF-4 are attributes like others. And what
-//! another format might not have stays: filters that few readers have, and the sources of virtual datasets.
+//! A repacked store is converted, with two differences. Content that a conversion would interpret is taken as stored:
+//! HDF5 is opened raw, so that hidden attributes and dimension scales of NetCDF-4 are ordinary attributes. Features
+//! that another format might not support are kept: filters that few readers support, and the sources of virtual
+//! datasets.
 //!
 //! ```
 //! use hyperslab::convert::{convert, plan};
@@ -34,10 +35,10 @@ use hyperslab_core::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a store as repacking reads it.
+/// Opens a store in the way that repacking requires.
 ///
 /// # Errors
-/// As [`crate::open`], and if the options ask for unpacked numbers.
+/// As [`crate::open`], and if the options request unpacked numbers.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     if options.unpack {
         return Err(Error::invalid("repacking keeps numbers packed").with_hint("convert can unpack them"));
@@ -49,7 +50,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     formats::open_stored(path, &OpenOptions { raw: options.raw || is_raw, ..options.clone() })
 }
 
-/// The options of a conversion to the format of the source, in which everything stays as it is.
+/// The options of a conversion to the format of the source that keeps everything unchanged.
 ///
 /// # Errors
 /// If that format cannot be written.
@@ -66,8 +67,8 @@ pub fn options(source: &dyn Source) -> Result<ConvertOptions<'static>> {
     })
 }
 
-/// The same options, with which a layout finds dimensions by the names that `shown` has: the store as [`open`](crate::open)
-/// opens it. `source` was opened by [`open`], and may have none.
+/// The same options, with a layout that finds dimensions by the names in `shown`, which is the store as
+/// [`open`](crate::open) opens it. `source` was opened by [`open`], and may not have any names.
 #[must_use]
 pub fn with_names_of<'a>(
     options: ConvertOptions<'a>,
@@ -82,8 +83,9 @@ pub fn with_names_of<'a>(
     }
 }
 
-/// Checks that the name of a target is none of another format than that of the source, which these options are for. NetCDF-4 files are HDF5 files, and go
-/// by the suffixes of both; NetCDF of any version goes by those of all.
+/// Checks that the name of a target does not have a suffix of a format other than that of the source, for which these
+/// options are. NetCDF-4 files are HDF5 files and may have the suffixes of both; NetCDF files of any version may have
+/// those of all versions.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a suffix of another format.

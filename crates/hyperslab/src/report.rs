@@ -19,7 +19,7 @@ pub struct CheckOptions {
 /// The result of a check.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The findings: in a text by position, in a file in the order in which its structures are visited.
+    /// The findings: by position in a text, in the order in which structures are visited in a file.
     pub findings: Vec<Finding>,
     /// The rules with further findings that are not listed, and the number of these.
     pub more: Vec<(&'static str, Severity, u64)>,
@@ -34,7 +34,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The name of the rule: `ndl/value-shape`, `hdf5/chunk-checksum`.
     pub rule: &'static str,
-    /// The message: the found and the expected content.
+    /// The message, which states the found and the expected content.
     pub message: String,
     /// A hint for the repair, if there is one.
     pub hint: Option<String>,

@@ -56,12 +56,12 @@ pub(crate) enum Picks {
 }
 
 impl Selected {
-    /// Resolves selections for an array of `source` to positions. If several apply to one dimension, the last does.
-    /// Names of dimensions that the array lacks are ignored.
+    /// Resolves selections for an array of `source` to positions. If several apply to one dimension, the last one takes
+    /// effect. Names of dimensions that the array does not have are ignored.
     ///
     /// # Errors
-    /// For points and masks of whole arrays, too many dimensions, names that no dimension of the source has,
-    /// positions outside of the extents, and values without equal coordinate.
+    /// For points and masks of whole arrays, too many dimensions, names that no dimension of the source has, positions
+    /// outside the extents, and values that equal no coordinate.
     pub fn new(source: &dyn Source, selections: &[Select], shape: &Shape) -> Result<Selected> {
         let dims = shape.dims();
         let mut picks: Vec<Option<&Pick>> = vec![None; dims.len()];
@@ -119,7 +119,7 @@ impl Selected {
         Ok(Selected { axes: axes.collect::<Result<_>>()? })
     }
 
-    /// The extents of the selection, including dimensions that single positions drop.
+    /// The extents of the selection, including the dimensions that single positions drop.
     pub fn counts(&self) -> Vec<u64> {
         self.axes.iter().map(Axis::count).collect()
     }
@@ -134,8 +134,8 @@ impl Selected {
         self.axes.iter().map(|axis| &axis.picks)
     }
 
-    /// The first and last `edge` positions of each dimension that has more, by `edges`, which has one number for each
-    /// dimension.
+    /// The selection reduced to the first and last positions of each dimension that has more. `edges` has one number of
+    /// positions for each dimension.
     pub(crate) fn edges(&self, edges: &[u64]) -> Selected {
         let axes = self.axes.iter().zip(edges).map(|(axis, edge)| {
             let count = axis.count();
@@ -151,7 +151,7 @@ impl Selected {
         Selected { axes: axes.collect() }
     }
 
-    /// The same with the first position alone along a dimension, which is dropped.
+    /// The same selection with only the first position along a dimension, which is dropped.
     pub(crate) fn with_first(mut self, dimension: usize) -> Selected {
         if let Some(axis) = self.axes.get_mut(dimension) {
             *axis = Axis { picks: axis.picks.part(0, axis.count().min(1), 1), dropped: true };
@@ -177,7 +177,7 @@ impl Select {
     /// The elements that points or a mask select in an array with these extents; `None` for other selections.
     ///
     /// # Errors
-    /// For points outside of the extents, and a mask of another shape.
+    /// For points outside the extents, and a mask of another shape.
     pub fn elements(&self, extents: &[u64]) -> Result<Option<Selection>> {
         let (rank, positions) = match &self.what {
             What::Outer(_) => return Ok(None),
@@ -234,7 +234,7 @@ fn has_name(dimension: &Dimension, name: &str) -> bool {
     dimension.coordinate.as_ref().is_some_and(|path| is_named(path, name))
 }
 
-/// Whether a name, which may be a path, means the dimension at `path`.
+/// Whether a name, which may be a path, refers to the dimension at `path`.
 pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
     path.name() == name || path.as_str() == name
 }
@@ -242,7 +242,7 @@ pub(crate) fn is_named(path: &NodePath, name: &str) -> bool {
 /// Rejects selections by name of a dimension that nothing in the source has.
 ///
 /// # Errors
-/// If there is such a name, with the most similar one.
+/// If there is such a name; the error suggests the most similar one.
 pub fn check_names(source: &dyn Source, selections: &[Select]) -> Result<()> {
     for selection in selections {
         for part in selection.parts()? {
@@ -254,7 +254,7 @@ pub fn check_names(source: &dyn Source, selections: &[Select]) -> Result<()> {
     Ok(())
 }
 
-/// Rejects a name that no dimension has. `dims` are those of the array, if the selection is of one.
+/// Rejects a name that no dimension has. `dims` are the dimensions of the array, if the selection is for one array.
 fn check_known(source: &dyn Source, name: &str, dims: &[Dimension], selection: &Select) -> Result<()> {
     let own: Vec<&str> = dims.iter().filter_map(|d| Some(d.coordinate.as_ref()?.name())).collect();
     let mut all = BTreeSet::new();
@@ -283,15 +283,14 @@ fn check_known(source: &dyn Source, name: &str, dims: &[Dimension], selection: &
         None => format!("no dimension {name}; dimensions: {}", own.join(", ")),
     });
     let error = match near.is_none() && own.len() < dims.len() {
-        true => error.with_hint(
-            "a position for each selects those without a name: \"0\" of the first, \":,0\" of the second",
-        ),
+        true => error
+            .with_hint("select unnamed dimensions by position: \"0\" for the first, \":,0\" for the second"),
         false => error,
     };
     Err(error.with_remedies(remedy))
 }
 
-/// Adds the dimension to the error, unless the error is in a file.
+/// Adds the dimension to the error, unless the error concerns a file.
 fn in_dimension(error: Error, dimension: &Dimension, index: usize) -> Error {
     match error.kind() {
         ErrorKind::InvalidArgument | ErrorKind::NotFound | ErrorKind::Unsupported => {

@@ -35,7 +35,7 @@ pub struct Shown {
     pub is_null: bool,
     /// The sources of a virtual array that do not exist.
     pub missing: MissingSources,
-    /// The reasons why coordinates cannot be read; positions are in their place.
+    /// The reasons why coordinates cannot be read; positions are shown in their place.
     pub unread: Vec<Error>,
 }
 
@@ -52,16 +52,16 @@ pub struct ShownAxis {
     is_own: bool,
     positions: Picks,
     gap: Option<Gap>,
-    /// The datatype and values of the coordinates at the positions; `None` without coordinates.
+    /// The datatype and values of the coordinates at the positions; `None` if there are no coordinates.
     coordinates: Option<(Arc<Datatype>, Values)>,
 }
 
 /// Positions along a dimension that are left out of a large array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// The number of shown positions before them.
+    /// The number of shown positions before the gap.
     pub at: usize,
-    /// How many they are.
+    /// The number of positions left out.
     pub count: u64,
 }
 
@@ -81,7 +81,7 @@ impl ShownAxis {
         self.len() == 0
     }
 
-    /// The name as the header of a column: that of the dimension, or `dim_0` for the first without name.
+    /// The name as the header of a column: that of the dimension, or `dim_0` for the first dimension if it has no name.
     pub(crate) fn column_name(&self) -> String {
         if self.is_named { self.name.clone() } else { format!("dim_{}", self.number) }
     }
@@ -94,7 +94,7 @@ impl ShownAxis {
         self.is_own
     }
 
-    /// The datatype of the coordinates; that of positions without coordinates.
+    /// The datatype of the coordinates; that of positions if there are no coordinates.
     pub(crate) fn column_type(&self) -> Arc<Datatype> {
         match &self.coordinates {
             Some((datatype, _)) => Arc::clone(datatype),
@@ -107,7 +107,7 @@ impl ShownAxis {
         self.positions.get(u64::try_from(at).ok()?)
     }
 
-    /// The datatype and values of the coordinates at all selected positions. `None` without coordinates.
+    /// The datatype and values of the coordinates at all selected positions. `None` if there are no coordinates.
     pub fn coordinates(&self) -> Option<(&Arc<Datatype>, &Values)> {
         self.coordinates.as_ref().map(|(datatype, values)| (datatype, values))
     }
@@ -160,7 +160,7 @@ pub(crate) fn with_coordinate(kind: NodeKind, shape: &Shape, path: &NodePath) ->
 }
 
 /// Rejects selections that are empty along one dimension and huge along others: they need no bytes in a file, but
-/// printing their empty rows would not end.
+/// printing their empty rows would never end.
 fn check_empty(counts: &[u64]) -> Result<()> {
     let rows =
         counts.iter().filter(|count| **count > 0).try_fold(1_u64, |rows, count| rows.checked_mul(*count));

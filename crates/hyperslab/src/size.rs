@@ -1,7 +1,7 @@
 //! Parses and formats sizes in bytes.
 
 /// Parses a size in bytes: `512`, `64KiB`, `1.5GiB`, `100MB`. `K`, `M`, `G` and `T` without `B` are binary units.
-/// Returns `None` for other texts and for sizes of more than 64 bits.
+/// Returns `None` for any other text and for sizes of more than 64 bits.
 ///
 /// ```
 /// use hyperslab::size;
@@ -42,7 +42,7 @@ pub fn human_bytes(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    // Tenths in integers, so that the text does not depend on floating point rounding.
+    // Tenths in integers, so that the text does not depend on floating-point rounding.
     let mut tenths = u128::from(bytes) * 10 / 1024;
     let mut units = UNITS.iter();
     let mut unit = units.next();

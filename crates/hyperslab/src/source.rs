@@ -51,21 +51,21 @@ use std::sync::Arc;
 pub struct Unshown {
     /// What it is.
     pub what: String,
-    /// What stands in its place.
+    /// What is shown in its place.
     pub instead: &'static str,
 }
 
-/// What a conversion of an object leaves behind, although all of its content is shown.
+/// What converting an object does not carry over, although all of its content is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftBehind {
-    /// What was written before, and when.
+    /// The history: what was written before, and when.
     History,
     /// Encryption: the key that opened the store is needed to read it.
     Encryption,
-    /// The numbers of its enumeration, of which elements are the positions.
+    /// The numbers of its enumeration: its elements are positions in that list.
     EnumeratedNumbers,
-    /// The elements that its values lead to: the values are positions along a dimension, or counts of elements there, and
-    /// only a part of the dimension is selected.
+    /// The elements that its values refer to: the values are positions or element counts along a dimension of which
+    /// only a part is selected.
     Linked,
 }
 
@@ -102,13 +102,13 @@ pub trait Source: Send + Sync {
         self.beneath().map(Source::warnings).unwrap_or_default()
     }
 
-    /// Content that no object shows and no error of reading names: each with what stands in its place.
+    /// Content that no object shows and that no read error names, each item with what is shown in its place.
     fn unshown(&self) -> Vec<Unshown> {
         self.beneath().map(Source::unshown).unwrap_or_default()
     }
 
-    /// The first read of the store that failed since it was opened, if one did. An answer that leaves out what could
-    /// not be read is not an answer about the store.
+    /// The error of the first read of the store that has failed since it was opened, if any. An answer that omits what
+    /// could not be read is not an answer about the store.
     fn read_failure(&self) -> Option<Error> {
         self.beneath()?.read_failure()
     }
@@ -128,12 +128,12 @@ pub trait Source: Send + Sync {
         self.beneath()?.place(path)
     }
 
-    /// The limits on allocation by a file.
+    /// The limits on the memory that a file may make the reader allocate.
     fn limits(&self) -> Limits {
         self.beneath().map(Source::limits).unwrap_or_default()
     }
 
-    /// The resources for reading: threads, memory, and the token that stops it.
+    /// The resources for reading: threads, memory, and the cancellation token.
     fn pool(&self) -> &Pool {
         match self.beneath() {
             Some(source) => source.pool(),
@@ -153,7 +153,7 @@ pub trait Source: Send + Sync {
     /// If the list of members cannot be read.
     fn members(&self, group: &Handle) -> Result<Vec<Entry>>;
 
-    /// The order in which the members of a group were declared, member by member.
+    /// For each member of a group, its place in the order of declaration.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -164,7 +164,7 @@ pub trait Source: Send + Sync {
         }
     }
 
-    /// Whether readers show the members of a group in the order in which they were made, and their attributes.
+    /// Whether readers show the members of a group, and their attributes, in creation order.
     ///
     /// # Errors
     /// If the group cannot be read.
@@ -181,7 +181,7 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.stored_order_of_attributes(object))
     }
 
-    /// Whether the store keeps to the classic model of NetCDF: one group, and types of numbers and characters alone.
+    /// Whether the store follows the NetCDF classic model: one group, and only number and character types.
     fn is_classic_model(&self) -> bool {
         self.beneath().is_some_and(Source::is_classic_model)
     }
@@ -192,8 +192,8 @@ pub trait Source: Send + Sync {
     /// If it cannot be read.
     fn load(&self, object: &Handle) -> Result<Node>;
 
-    /// The attribute `_FillValue` of an array in the type of its elements, if the format has it in another form, which
-    /// [`Source::load`] shows and other formats do not know. For arrays with this attribute.
+    /// The attribute `_FillValue` of an array in the type of its elements, if the format stores it in another form,
+    /// which [`Source::load`] shows but other formats do not understand. Only called for arrays with this attribute.
     ///
     /// # Errors
     /// If the array cannot be read.
@@ -201,7 +201,7 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.fill_attribute(object))
     }
 
-    /// Whether a dimension without type has elements in the file, which readers of the format do not show.
+    /// Whether a dimension without a type has elements in the file that readers of the format do not show.
     ///
     /// # Errors
     /// If the system fails to read it.
@@ -209,7 +209,7 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(false), |source| source.has_unshown_elements(object))
     }
 
-    /// What a conversion of an object leaves behind.
+    /// What converting an object does not carry over.
     ///
     /// # Errors
     /// If the object cannot be read.
@@ -232,8 +232,8 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.cells(group))
     }
 
-    /// What was written to an object that the store still keeps, in any order; `None` if the object has no history of
-    /// its own, as all objects of a format that keeps only what was written last.
+    /// The writes to an object that the store still keeps, in any order. `None` if the object has no history of its
+    /// own, as in formats that keep only what was written last.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -241,7 +241,7 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.history(object))
     }
 
-    /// Other files that the store consists of, or that objects in it name; none for a store that is complete by itself.
+    /// Other files that the store consists of, or that objects in it name; none if the store is self-contained.
     ///
     /// # Errors
     /// If the objects cannot be listed.
@@ -258,8 +258,7 @@ pub trait Source: Send + Sync {
         self.beneath().map_or(Ok(None), |source| source.open_named(file))
     }
 
-    /// The links that should lead to other objects but could not be followed, as far as they were listed until now;
-    /// none if links are not followed.
+    /// The links that could not be followed, among those listed so far; none if links are not followed.
     fn unfollowed_links(&self) -> UnfollowedLinks {
         self.beneath().map(Source::unfollowed_links).unwrap_or_default()
     }
@@ -270,8 +269,8 @@ pub trait Source: Send + Sync {
         self.beneath()?.identity()
     }
 
-    /// Called by a walk that met a group twice: whether [`Source::members`] may list this object under several paths.
-    /// From then on the source lists further paths as links.
+    /// Called by a walk that reached a group twice, to report that [`Source::members`] lists this object under several
+    /// paths. From then on the source lists further paths as links.
     fn met_twice(&self, object: &Handle) {
         if let Some(source) = self.beneath() {
             source.met_twice(object);
@@ -286,7 +285,8 @@ pub struct Origin {
     pub location: String,
     /// The name of its format: `NetCDF-4`.
     pub format: String,
-    /// The document has values of arrays of at most this number of elements; `None` for no values.
+    /// The document includes the values of arrays with at most this number of elements; `None` if it includes no
+    /// values.
     pub values: Option<u64>,
 }
 
@@ -307,7 +307,7 @@ pub trait ArraySource: Send + Sync {
     /// The chunk shape, for readers that follow it; all ones if there are no chunks.
     fn chunk(&self) -> &[u64];
 
-    /// The threads for reading, their memory, and the token that stops them.
+    /// The threads for reading, their memory, and the token that cancels them.
     fn pool(&self) -> &Pool;
 
     /// Reads the elements of `region` to `rows` in row-major order, with as many threads of the pool as are useful.
@@ -335,7 +335,7 @@ pub trait ArraySource: Send + Sync {
     /// Reads the elements of `region` to new memory.
     ///
     /// # Errors
-    /// As [`ArraySource::read`], also if they exceed the memory.
+    /// As [`ArraySource::read`], and if the elements exceed the memory.
     fn values(&self, region: &Region) -> Result<Values> {
         engine::values(self, region)
     }
@@ -348,13 +348,13 @@ pub trait ArraySource: Send + Sync {
         engine::selected(self, selection)
     }
 
-    /// The shape of the unit of decoding: a chunk, or an inner chunk of a shard. `None` if reading a part costs
-    /// little more than the part: without chunks, or with unfiltered chunks.
+    /// The shape of the unit of decoding: a chunk, or an inner chunk of a shard. `None` if reading a part costs little
+    /// more than the part itself: the array has no chunks, or its chunks are unfiltered.
     fn decoded_chunk(&self) -> Option<Vec<u64>> {
         self.beneath()?.decoded_chunk()
     }
 
-    /// The cached decoded chunks, for reads of less than a chunk.
+    /// The cache of decoded chunks, for reads of less than a chunk.
     fn cached_chunks(&self) -> Option<&CachedChunks> {
         self.beneath()?.cached_chunks()
     }
@@ -371,7 +371,7 @@ pub trait ArraySource: Send + Sync {
     /// If the chunks cannot be listed.
     fn stored(&self) -> Result<u64>;
 
-    /// The numbers of all chunks and of written chunks; `None` if the array is not chunked.
+    /// The total number of chunks and the number of written chunks; `None` if the array is not chunked.
     ///
     /// # Errors
     /// As [`ArraySource::stored`], and if the index of a shard cannot be read.
@@ -395,7 +395,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or_else(|| Ok(MissingSources::default()), ArraySource::missing_sources)
     }
 
-    /// Whether the labels of its enumeration are in an order, by which elements are compared.
+    /// Whether the labels of its enumeration are ordered, so that elements compare in that order.
     fn has_ordered_labels(&self) -> bool {
         self.beneath().is_some_and(ArraySource::has_ordered_labels)
     }
@@ -405,7 +405,7 @@ pub trait ArraySource: Send + Sync {
         self.beneath().is_some_and(ArraySource::fill_is_missing)
     }
 
-    /// How chunks are stored: `None` if elements are not in chunks, or not one after the other in these.
+    /// How chunks are stored. `None` if elements are not in chunks, or are not contiguous within them.
     fn stored_form(&self) -> Option<StoredForm> {
         self.beneath()?.stored_form()
     }
@@ -427,14 +427,14 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.is_unwritten_in(region))
     }
 
-    /// Whether elements of chunks that are not stored were never written, so that they have the fill value of the array.
-    /// Otherwise they are elements like any other, which the store takes for its own fill value.
+    /// Whether elements of absent chunks were never written and so have the fill value of the array. Otherwise they are
+    /// ordinary elements, left out because they have the fill value of the store.
     fn absent_is_unwritten(&self) -> bool {
         self.beneath().is_none_or(ArraySource::absent_is_unwritten)
     }
 
-    /// Whether other content tells the elements, so that they are none of their own: coordinates that count along a
-    /// domain, labels that are another array. They have no line in [digests](crate::digest).
+    /// Whether the elements follow from other content, so that they are not content of the array itself: coordinates
+    /// that count along a domain, labels that are another array. They have no line in [digests](crate::digest).
     fn is_told_elsewhere(&self) -> bool {
         self.beneath().is_some_and(ArraySource::is_told_elsewhere)
     }
@@ -444,8 +444,8 @@ pub trait ArraySource: Send + Sync {
         self.beneath().is_some_and(ArraySource::is_of_cells)
     }
 
-    /// The most bytes that elements of variable length may name in one answer, each as often as it is named. Counted
-    /// when a verb reads the whole array.
+    /// The maximum number of bytes that elements of variable length may refer to in one answer; bytes referred to
+    /// several times count each time. Checked when a verb reads the whole array.
     ///
     /// # Errors
     /// If the size of the store cannot be read.
@@ -462,9 +462,9 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or(Ok(false), |array| array.written(visit))
     }
 
-    /// Calls `visit` with the place of each chunk that was written, without reading any. Chunks of HDF5 come in
-    /// row-major order, those of Zarr as the store lists them. An array in one piece is one chunk, and so is each record of the NetCDF
-    /// classic formats.
+    /// Calls `visit` with the place of each chunk that was written, without reading any. HDF5 chunks are visited in
+    /// row-major order, Zarr chunks in the order in which the store lists them. An unchunked array counts as one chunk,
+    /// as does each record of the NetCDF classic formats.
     ///
     /// # Errors
     /// If the chunks cannot be listed; the errors of `visit`.
@@ -488,12 +488,12 @@ pub trait ArraySource: Send + Sync {
     }
 }
 
-/// Which chunks of an array are meant, where chunks lie within others.
+/// Which chunks of an array are meant if chunks are nested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkLevel {
-    /// Those that are stored each by itself: shards, where there are any.
+    /// The chunks that are stored separately: shards, if there are any.
     Outer,
-    /// Those within shards. Where there are no shards, as [`ChunkLevel::Outer`].
+    /// The inner chunks of shards. Without shards, the same as [`ChunkLevel::Outer`].
     Inner,
 }
 
@@ -526,7 +526,7 @@ pub struct Handle {
     pub id: u64,
 }
 
-/// An object in a list.
+/// An object in a listing.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The object.
@@ -536,7 +536,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The dimensions of an array, as [`along`]; `None` for other objects and for shapes without dimensions.
+    /// The dimensions of an array, as returned by [`along`]; `None` for other objects and for shapes without
+    /// dimensions.
     pub(crate) fn dimensions(&self) -> Option<Vec<Dimension>> {
         match &self.item {
             Item::Array { kind, shape: Shape::Dims(dims), .. } => Some(along(&self.handle.path, *kind, dims)),
@@ -545,7 +546,7 @@ impl Entry {
     }
 }
 
-/// The dimensions of an array; a dimension coordinate has itself as dimension.
+/// The dimensions of an array; a dimension coordinate has itself as its dimension.
 pub(crate) fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<Dimension> {
     let own = (kind == NodeKind::DimCoord).then_some(path);
     let named =
@@ -553,7 +554,7 @@ pub(crate) fn along(path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Vec<
     dims.iter().map(named).collect()
 }
 
-/// The kind and properties of an object in a list.
+/// The kind and properties of an object in a listing.
 #[derive(Clone, Debug)]
 pub enum Item {
     /// A group.
@@ -566,7 +567,7 @@ pub enum Item {
         datatype: Option<Arc<Datatype>>,
         /// The dimensions.
         shape: Shape,
-        /// The storage; boxed, since few lists of many objects need it.
+        /// The storage; boxed, since few listings of many objects need it.
         stored: Stored,
     },
     /// A named datatype.
@@ -590,7 +591,7 @@ impl Item {
     }
 }
 
-/// The storage of an array in a list.
+/// The storage of an array in a listing.
 #[derive(Clone, Debug)]
 pub enum Stored {
     /// Contiguous, with this size in bytes.

@@ -23,8 +23,8 @@ pub struct ArrayStat {
     pub datatype: String,
     /// The dimensions.
     pub shape: Shape,
-    /// The size of the elements in bytes, uncompressed; `None` if elements have variable length, or are in the cells of a
-    /// sparse array, which the extents do not count.
+    /// The size of the elements in bytes, uncompressed; `None` if elements have variable length, or are in the cells of
+    /// a sparse array, whose number does not follow from the extents.
     pub logical: Option<u64>,
     /// The stored size in bytes.
     pub stored: u64,
@@ -41,7 +41,7 @@ pub struct ArrayStat {
 }
 
 impl ArrayStat {
-    /// The compression ratio: decoded bytes for each stored byte. `None` if either is unknown or nothing is stored.
+    /// The compression ratio: decoded bytes per stored byte. `None` if either is unknown or nothing is stored.
     pub fn ratio(&self) -> Option<f64> {
         let logical = self.logical.filter(|_| self.stored > 0)?;
         Some(logical as f64 / self.stored as f64)
@@ -53,7 +53,7 @@ impl ArrayStat {
     }
 }
 
-/// Visits `entry`, or the arrays with values below it, in document order. Unreadable objects are visited too.
+/// Visits `entry`, or the arrays with values below it, in document order. Unreadable objects are also visited.
 ///
 /// # Errors
 /// For objects that are neither groups nor arrays with values; the first error of `visit`.
@@ -137,7 +137,7 @@ struct ColumnOf {
 }
 
 impl ColumnOf {
-    /// The column that an array [of cells](ArraySource::is_of_cells) is.
+    /// The column that corresponds to an array [of cells](ArraySource::is_of_cells).
     fn read(source: &dyn Source, array: &Handle) -> Result<Option<ColumnOf>> {
         let Some(group) = array.path.parent() else { return Ok(None) };
         let group = source.find(&group)?.handle;

@@ -1,4 +1,4 @@
-//! Reads texts of an array into one block of memory.
+//! Reads the strings of an array into one block of memory.
 
 use crate::source::ArraySource;
 use crate::source::engine::stream;
@@ -7,9 +7,9 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Element, Elements, Text, Values};
 
-/// A name as text. Nearly all names are UTF-8. Of others, each byte that is not becomes U+FFFD and its hexadecimal digits.
-/// Different names stay different: where a name itself has U+FFFD before two such digits, the bytes of that character are
-/// written in the same way.
+/// A name as text. Nearly all names are UTF-8. In the others, each invalid byte becomes U+FFFD and its hexadecimal
+/// digits. Different names stay different: if a name itself contains U+FFFD before two such digits, the bytes of that
+/// character are written in the same way.
 pub(crate) fn name_text(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -40,15 +40,15 @@ pub(crate) fn member_name(name: &[u8]) -> String {
     text
 }
 
-/// A path in which the slashes of [member names](member_name) are slashes again.
+/// A path in which escaped slashes of [member names](member_name) are converted back to slashes.
 pub(crate) fn with_slashes(path: &str) -> String {
     let mut escaped = String::new();
     push_byte(&mut escaped, b'/');
     path.replace(&escaped, "/")
 }
 
-/// The path of the [digest](crate::digest) of objects that were stored under the text of a name: a format that keeps names
-/// as bytes shows U+FFFD within such a text as its bytes. `None` for other paths.
+/// The path of the [digest](crate::digest) of objects that were stored under the text of a name: a format that stores
+/// names as bytes shows U+FFFD within such a text as escaped bytes. `None` for other paths.
 pub(crate) fn as_stored(path: &str) -> Option<String> {
     let mut shown = String::new();
     let character = char::REPLACEMENT_CHARACTER.to_string();
@@ -56,12 +56,13 @@ pub(crate) fn as_stored(path: &str) -> Option<String> {
     path.contains(&shown).then(|| with_slashes(&path.replace(&shown, &character)))
 }
 
-/// Whether a text has bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored name.
+/// Whether a text contains bytes as [`push_byte`] writes them. A text of [`name_text`] then differs from the stored
+/// name.
 pub(crate) fn has_escaped(text: &str) -> bool {
     first_escaped(text).is_some()
 }
 
-/// The place of the first U+FFFD with the digits of a byte.
+/// The position of the first U+FFFD that is followed by the digits of a byte.
 fn first_escaped(text: &str) -> Option<usize> {
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let has_digits =
@@ -91,7 +92,7 @@ pub(crate) fn push_byte(text: &mut String, byte: u8) {
     text.push_str(&format!("{}{byte:02x}", char::REPLACEMENT_CHARACTER));
 }
 
-/// Texts in columnar form: their characters, and the offsets at which each text begins and ends.
+/// Strings in columnar form: their characters, and the offsets at which each string begins and ends.
 ///
 /// ```
 /// use hyperslab::{NodePath, OpenOptions, Strings, open};
@@ -107,14 +108,14 @@ pub(crate) fn push_byte(text: &mut String, byte: u8) {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strings {
     characters: String,
-    /// 0, then the end of each text in the characters.
+    /// 0, then the end of each string in the characters.
     offsets: Vec<i64>,
 }
 
-/// The handling of texts that are not UTF-8.
+/// The handling of strings that are not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Utf8 {
-    /// The first such text is an error.
+    /// The first such string is an error.
     #[default]
     Strict,
     /// Invalid bytes become U+FFFD.
@@ -128,10 +129,10 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// Reads all texts of an array in row-major order.
+    /// Reads all strings of an array in row-major order.
     ///
     /// # Errors
-    /// If the elements are not texts, a text is not UTF-8, or they cannot be read.
+    /// If the elements are not strings or cannot be read, or a string is not UTF-8.
     pub fn read(array: &dyn ArraySource) -> Result<Strings> {
         match array.extents() {
             Some(extents) => Strings::read_region(array, &Region::all(extents), Utf8::Strict),
@@ -139,10 +140,10 @@ impl Strings {
         }
     }
 
-    /// Reads the texts of a region.
+    /// Reads the strings of a region.
     ///
     /// # Errors
-    /// If the elements are not texts, or cannot be read; for [`Utf8::Strict`], if a text is not UTF-8.
+    /// If the elements are not strings, or cannot be read; for [`Utf8::Strict`], if a string is not UTF-8.
     pub fn read_region(array: &dyn ArraySource, region: &Region, utf8: Utf8) -> Result<Strings> {
         let datatype = array.datatype();
         let mut column = Column::of(datatype)?;
@@ -154,7 +155,7 @@ impl Strings {
         column.finish(utf8)
     }
 
-    /// The texts in `values`, which have the datatype `datatype`.
+    /// The strings in `values`, which have the datatype `datatype`.
     ///
     /// # Errors
     /// As [`Strings::read_region`].
@@ -164,44 +165,44 @@ impl Strings {
         column.finish(utf8)
     }
 
-    /// The number of texts.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// Whether there are no texts.
+    /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text with this index.
+    /// The string with this index.
     pub fn get(&self, index: usize) -> Option<&str> {
         let (start, end) = (self.offsets.get(index)?, self.offsets.get(index.checked_add(1)?)?);
         self.characters.get(usize::try_from(*start).ok()?..usize::try_from(*end).ok()?)
     }
 
-    /// The texts in order.
+    /// The strings in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> + Clone {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
 
-    /// The characters of all texts, one after another.
+    /// The characters of all strings, one after another.
     pub fn characters(&self) -> &str {
         &self.characters
     }
 
-    /// The offsets in bytes: 0, then the end of each text; one more than the number of texts.
+    /// The offsets in bytes: 0, then the end of each string; one more than the number of strings.
     pub fn offsets(&self) -> &[i64] {
         &self.offsets
     }
 
-    /// The offsets, starting with 0, and the UTF-8 characters, as in `LargeUtf8` of Arrow. Nothing is copied.
+    /// The offsets, starting with 0, and the UTF-8 characters, as in Arrow's `LargeUtf8`. Nothing is copied.
     pub fn into_parts(self) -> (Vec<i64>, Vec<u8>) {
         (self.offsets, self.characters.into_bytes())
     }
 }
 
-/// Texts that are not yet checked for UTF-8.
+/// Strings that have not yet been checked for UTF-8.
 struct Column {
     is_variable: bool,
     bytes: Vec<u8>,
@@ -260,7 +261,7 @@ impl Column {
     }
 }
 
-/// Converts each text separately, with U+FFFD for invalid bytes.
+/// Converts each string separately, with U+FFFD for invalid bytes.
 fn lossy(bytes: &[u8], ends: &[i64]) -> Strings {
     let mut strings = Strings::default();
     for pair in ends.windows(2) {
@@ -328,7 +329,7 @@ mod tests {
         assert_eq!(column(&texts, Utf8::Strict).unwrap_err().detail(), "text 1 is not UTF-8");
         let lossy = column(&texts, Utf8::Lossy).unwrap();
         assert_eq!(lossy.iter().collect::<Vec<_>>(), ["ab", "\u{fffd}x", "cd"]);
-        // Two parts of one character in two texts are invalid in both.
+        // Two parts of one character in two strings are invalid in both.
         let torn: [&[u8]; 2] = [b"\xc3", b"\xa9"];
         assert_eq!(column(&torn, Utf8::Strict).unwrap_err().detail(), "text 0 is not UTF-8");
         assert_eq!(column(&torn, Utf8::Lossy).unwrap().iter().collect::<Vec<_>>(), ["\u{fffd}", "\u{fffd}"]);

@@ -1,5 +1,5 @@
-//! Values as the columns of a table with one row for each element: the coordinates along the dimensions of an array,
-//! then its value. Members of compounds are columns of their own.
+//! Values as the columns of a table with one row per element: the coordinates along the dimensions of an array, then
+//! its value. Members of compounds become separate columns.
 //!
 //! Data frames of pandas, R and Polars have this form, which is called tidy or long.
 
@@ -30,16 +30,16 @@ pub struct Tabular<'a> {
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub struct TabularColumn {
-    /// The name, which no other column has.
+    /// The name, which is unique.
     pub name: String,
     /// The datatype of the cells.
     pub datatype: Arc<Datatype>,
-    /// Whether the labels of an enumeration are in an order.
+    /// Whether the labels of an enumeration are ordered.
     pub is_ordered: bool,
 }
 
 enum Content<'a> {
-    /// An array: the axes with their strides in rows, then how each value column lies in an element.
+    /// An array: the axes with their strides in rows, then the position of each value column in an element.
     Array {
         view: &'a View,
         axes: Vec<Axis<'a>>,
@@ -51,7 +51,7 @@ enum Content<'a> {
 /// An axis whose coordinates are a column.
 struct Axis<'a> {
     axis: &'a ShownAxis,
-    /// The number of rows between two positions.
+    /// The number of rows from one position to the next.
     stride: u64,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Tabular<'a> {
             stride = stride.saturating_mul(axis.len() as u64);
         }
         strides.reverse();
-        // Those of single positions do not change.
+        // The coordinates of single positions do not change.
         let fixed = view.fixed.iter().map(|axis| (axis, stride.max(1)));
         let mut all: Vec<_> = view.axes.iter().zip(strides).chain(fixed).collect();
         all.sort_by_key(|(axis, _)| axis.number());
@@ -150,7 +150,7 @@ impl<'a> Tabular<'a> {
         &self.columns
     }
 
-    /// The number of columns of coordinates, which come first.
+    /// The number of coordinate columns, which come first.
     #[cfg(feature = "arrow")]
     fn coordinates(&self) -> usize {
         match &self.content {
@@ -225,8 +225,8 @@ fn add_parts(
     }
 }
 
-/// The text of an element in tables of people and programs. Numbers that are not finite have the names that pandas, NumPy
-/// and R read; bytes that are not UTF-8 are escaped: `\xff`.
+/// The text of an element in tables for people and programs. Non-finite numbers have the names that pandas, NumPy and R
+/// read; bytes that are not UTF-8 are escaped: `\xff`.
 pub fn plain(element: ElementRef<'_>) -> String {
     match element.get() {
         Element::Float(number) if number.is_nan() => "NaN".to_owned(),
@@ -250,7 +250,7 @@ fn escaped(bytes: &[u8]) -> String {
 struct Names(BTreeSet<String>);
 
 impl Names {
-    /// The name, with a number behind it if another column has it.
+    /// The name, followed by a number if another column already has it.
     fn add(&mut self, name: String) -> String {
         let mut own = name.clone();
         let mut number = 1;

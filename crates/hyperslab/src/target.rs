@@ -2,9 +2,9 @@
 //!
 //! A store is written in these steps, by [`convert`](crate::convert::convert):
 //!
-//! 1. [`Target::declare`] for every object, if the target asks for it, so that names, sizes and addresses are known
+//! 1. [`Target::declare`] for every object, if the target requests it, so that names, sizes and addresses are known
 //!    before anything refers to them.
-//! 2. For each array, in declared order, [`Target::begin`]; for each other object, if the target asks for it,
+//! 2. For each array, in declared order, [`Target::begin`]; for each other object, if the target requests it,
 //!    [`Target::define`].
 //! 3. Many threads encode its elements as [`Encoded`] chunks with the [`Encoder`] of the array, which does no I/O.
 //! 4. [`ArrayTarget::store`] receives the chunks: from any thread at any time; or, if the array [is
@@ -49,7 +49,7 @@ use std::sync::Arc;
 pub struct OrderedMember<'a> {
     /// Its name in the source.
     pub name: &'a str,
-    /// The identifier of its dimension in the source, if the format asks for the [declared
+    /// The identifier of its dimension in the source, if the format requests the [declared
     /// order](TargetFormat::has_declared_order) and the source has one.
     pub dimension: Option<u64>,
 }
@@ -62,7 +62,8 @@ impl OrderedMember<'_> {
 
 /// A store that is being written. It can be read only after [`Target::finish`].
 pub trait Target: Send + Sync {
-    /// Whether [`Target::declare`] must be called. Otherwise the plan has told the target all that a declaration would.
+    /// Whether [`Target::declare`] must be called. Otherwise the plan has already given the target everything that a
+    /// declaration would.
     fn needs_declarations(&self) -> bool {
         true
     }
@@ -71,11 +72,11 @@ pub trait Target: Send + Sync {
     /// may be declared again as a dimension without coordinates.
     ///
     /// # Errors
-    /// If the format cannot store the object, which the plan would have found; any error of the store.
+    /// If the format cannot store the object, which planning should have detected; any error of the store.
     fn declare(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<()>;
 
     /// Receives all members of a group in stored order, after the group was declared and before its members are. Groups
-    /// are declared after other members, so the order of declaration is another one.
+    /// are declared after other members, so the order of declaration differs.
     ///
     /// # Errors
     /// If the group was not declared.
@@ -88,8 +89,8 @@ pub trait Target: Send + Sync {
         false
     }
 
-    /// Writes a declared object that has no elements, when all objects are declared. Comes in the order of declaration,
-    /// between the arrays.
+    /// Writes a declared object that has no elements, once all objects are declared. Called in the order of
+    /// declaration, between the arrays.
     ///
     /// # Errors
     /// As [`Target::declare`].
@@ -119,8 +120,8 @@ pub trait Target: Send + Sync {
         Err(Error::unsupported("the format has no sparse arrays").in_object(path))
     }
 
-    /// Whether [`ArrayTarget::abandon`] can remove an array that was declared. Otherwise a store that must do without
-    /// it is begun again.
+    /// Whether [`ArrayTarget::abandon`] can remove an array that was declared. Otherwise the store is started again
+    /// without the array.
     fn can_abandon(&self) -> bool {
         true
     }
@@ -137,19 +138,19 @@ pub trait ArrayTarget: Send + Sync {
     /// The encoder of its elements.
     fn encoder(&self) -> &dyn Encoder;
 
-    /// Whether elements are stored. Otherwise they are those of other arrays or files, to which the array refers.
+    /// Whether elements are stored. Otherwise they belong to other arrays or files, to which the array refers.
     fn has_elements(&self) -> bool {
         true
     }
 
-    /// Whether the bytes of the store depend on the order of stored chunks, as in a single file. Then chunks are
+    /// Whether the bytes of the store depend on the order of stored chunks, as in a single file. If so, chunks are
     /// stored in the order of their boxes, by one thread at a time.
     fn is_ordered(&self) -> bool {
         false
     }
 
-    /// The order of all chunks, if the target needs one. Then it [is ordered](Self::is_ordered), and boxes are whole
-    /// rows of chunks along the last dimensions, or along the first ones.
+    /// The order of all chunks, if the target needs one. In that case the array [is ordered](Self::is_ordered), and
+    /// boxes are whole rows of chunks along the last dimensions, or along the first ones.
     fn sequence(&self) -> Option<Sequence> {
         None
     }
@@ -176,14 +177,14 @@ pub trait ArrayTarget: Send + Sync {
     /// Any error of the store.
     fn store(&self, index: &[u64], chunk: Option<&ChunkBytes>) -> Result<()>;
 
-    /// Whether stored boxes are recorded in the journal. Otherwise a run that resumes stores all of them again, as
-    /// is right for arrays that are small, or whose elements are not stored before the array is finished.
+    /// Whether stored boxes are recorded in the journal. Otherwise a resumed run stores all of them again, which suits
+    /// small arrays and arrays whose elements are not stored until the array is finished.
     fn is_recorded(&self) -> bool {
         true
     }
 
-    /// Called when all chunks of a box are stored, before that is recorded in the journal, if it is: everything must now survive
-    /// the end of the process.
+    /// Called when all chunks of a box are stored, before this is recorded in the journal (if boxes are recorded):
+    /// everything must now survive the end of the process.
     ///
     /// # Errors
     /// Any error of the store.
@@ -194,7 +195,7 @@ pub trait ArrayTarget: Send + Sync {
     /// Called in place of storing, for a box that an interrupted run has settled.
     ///
     /// # Errors
-    /// Any error of the store; if it does not find what that run has stored.
+    /// Any error of the store; if it cannot find what that run has stored.
     fn resume(&self, _number: u64) -> Result<()> {
         Ok(())
     }
@@ -236,8 +237,8 @@ pub trait Planner {
         Needs::default()
     }
 
-    /// Whether an array whose elements are those of other arrays or files refers to them in the target too, so that
-    /// nobody reads them.
+    /// Whether an array whose elements belong to other arrays or files refers to them in the target as well, so that
+    /// the elements are not read.
     fn keeps_sources(&self, _node: &Node) -> bool {
         false
     }
@@ -250,8 +251,7 @@ pub trait Planner {
     /// Receives an object, and the dimensions of an array, before any object is planned.
     fn survey(&mut self, _path: &NodePath, _dimensions: &[Dimension]) {}
 
-    /// Reports everything in an object that the format cannot store unchanged. Objects come in the order of
-    /// declaration.
+    /// Reports everything in an object that the format cannot store unchanged. Called in the order of declaration.
     ///
     /// # Errors
     /// If it cannot store the object at all; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an
@@ -259,13 +259,13 @@ pub trait Planner {
     fn plan(&mut self, path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()>;
 
     /// Receives all members of a group in stored order, as [`Target::order_members`] does, and reports if readers will
-    /// find another one.
+    /// find them in another order.
     fn order_members(&mut self, _group: &NodePath, _members: &[OrderedMember<'_>], _losses: &mut dyn Losses) {
     }
 
-    /// Decides whether the format stores the cells of the sparse array at `path`, with these columns, which are its
-    /// members. If so, each column is also planned as an object with default facts, as its values are in the cells.
-    /// A format [without cells](TargetFormat::has_cells) reports that a table stands for them.
+    /// Decides whether the format stores the cells of the sparse array at `path` with these columns, which are its
+    /// members. If so, each column is also planned as an object, with default facts since its values are in the cells.
+    /// A format [without cells](TargetFormat::has_cells) reports that a table replaces them.
     ///
     /// # Errors
     /// If the format stores cells, but not these.
@@ -290,18 +290,18 @@ pub trait Planner {
     }
 }
 
-/// What planning has found out about the source as a whole.
+/// The findings of planning about the source as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
     /// The lengths of dimensions that can grow.
     pub growing: Arc<Growing>,
-    /// What the planner of the format has found out for its target.
+    /// The findings of the format's planner for its target.
     pub outcome: Option<Arc<Outcome>>,
     /// Whether every object that was planned is written.
     pub is_whole: bool,
 }
 
-/// What [`Planner::finish`] returns, known only to the format.
+/// The value that [`Planner::finish`] returns, whose type only the format knows.
 pub type Outcome = dyn Any + Send + Sync;
 
 /// A format of stores that can be written.
@@ -324,12 +324,12 @@ pub trait TargetFormat: Sync {
         &[]
     }
 
-    /// Whether readers of this format have the filters that readers of the dialect with this title have.
+    /// Whether readers of this format support the filters that readers of the dialect with this title support.
     fn has_filters_of(&self, _dialect: &str) -> bool {
         true
     }
 
-    /// Whether the attributes that mark missing elements must have the type of these.
+    /// Whether the attributes that mark missing elements must have the type of the elements.
     fn has_typed_marks(&self) -> bool {
         false
     }
@@ -337,7 +337,7 @@ pub trait TargetFormat: Sync {
     /// The suffixes of file names of this format.
     fn suffixes(&self) -> &'static [&'static str];
 
-    /// The family of formats whose suffixes its stores have as well.
+    /// Another family of formats whose suffixes stores of this format also use.
     fn shares_suffixes_with(&self) -> Option<&'static str> {
         None
     }
@@ -353,7 +353,7 @@ pub trait TargetFormat: Sync {
     /// Whether all arrays are stored in chunks, so that an array without chunks gets some.
     fn is_always_chunked(&self) -> bool;
 
-    /// Whether arrays are stored in chunks where their storage says so.
+    /// Whether arrays are stored in chunks if their storage properties request it.
     fn has_chunks(&self) -> bool {
         true
     }
@@ -367,29 +367,29 @@ pub trait TargetFormat: Sync {
         true
     }
 
-    /// The option that names the file with the key, if what is written can be encrypted.
+    /// The option that names the key file, if the format supports encryption.
     fn key_option(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether an array can have an enumeration of numbers, of which its elements are the positions.
+    /// Whether an array can have an enumeration of numbers, with elements that are positions in it.
     fn has_enumerated_numbers(&self) -> bool {
         false
     }
 
-    /// Whether the planner or the target uses [`Growing`], for which the whole source is walked before it is planned.
+    /// Whether the planner or the target uses [`Growing`], which requires walking the whole source before planning.
     /// Otherwise it is empty, and each array has its own length.
     fn needs_growing(&self) -> bool {
         true
     }
 
     /// Whether [`Target::order_members`] and [`Planner::order_members`] receive members in the order of their
-    /// declaration, where lists of members have another one.
+    /// declaration, even if member lists have another order.
     fn has_declared_order(&self) -> bool {
         false
     }
 
-    /// Makes an object keep the order of its members and attributes, if it does so only where it is asked.
+    /// Makes an object keep the order of its members and attributes, in formats that do so only on request.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -403,23 +403,23 @@ pub trait TargetFormat: Sync {
         false
     }
 
-    /// Whether an array can have values that can be null. Otherwise it is converted as two arrays: the values, and which of
-    /// them are valid.
+    /// Whether an array can have null values. Otherwise it is converted as two arrays: the values, and which of them
+    /// are valid.
     fn has_nullables(&self) -> bool {
         false
     }
 
-    /// Whether the format has datetimes. Those of tables of cells are numbers otherwise.
+    /// Whether the format has datetimes. Otherwise datetimes in tables of cells are stored as numbers.
     fn has_datetimes(&self) -> bool {
         true
     }
 
-    /// Whether readers end texts of variable length at a NUL, as they are stored in C.
+    /// Whether readers end variable-length strings at a NUL, as in C.
     fn ends_texts(&self) -> bool {
         false
     }
 
-    /// Whether readers decode texts as UTF-8, and read none that are not.
+    /// Whether readers decode strings as UTF-8, and cannot read others.
     fn decodes_texts(&self) -> bool {
         false
     }
@@ -430,7 +430,7 @@ pub trait TargetFormat: Sync {
         false
     }
 
-    /// Whether references that lead to no object keep the address that they have.
+    /// Whether references that lead to no object keep their address.
     fn keeps_dangling(&self) -> bool {
         true
     }
@@ -446,10 +446,11 @@ pub trait TargetFormat: Sync {
         Ok(())
     }
 
-    /// Options with which a store of this format is written again, without a loss that other sources need.
+    /// Adds the options with which a store of this format is rewritten without a loss that is necessary for other
+    /// sources.
     ///
     /// # Errors
-    /// None, if the format knows its own options.
+    /// None, provided that the format knows its own options.
     fn repacking(&self, options: TargetOptions) -> Result<TargetOptions> {
         Ok(options)
     }
@@ -460,7 +461,7 @@ pub trait TargetFormat: Sync {
     /// Begins to plan a source whose dimensions can grow to these lengths.
     fn planner<'a>(&self, options: &'a TargetOptions, growing: &'a Growing) -> Box<dyn Planner + 'a>;
 
-    /// Begins a store at `path`, or resumes one that was begun there: in a directory that exists, or in a file, which
+    /// Begins a store at `path`, or resumes one that was begun there: in an existing directory, or in a file, which
     /// remains if the target is dropped before it is finished.
     ///
     /// # Errors

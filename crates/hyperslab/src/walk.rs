@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// One step of a walk.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// The start of a group, with all its members. The members follow one by one.
+    /// The start of a group, with all its members, which then follow one by one.
     Enter(&'a Handle, &'a [Entry]),
     /// A member that is not a group, or a group whose members cannot be listed.
     Member(&'a Entry),
@@ -19,8 +19,8 @@ pub enum Step<'a> {
 /// Visits `root` and everything below it in document order: a group, its members other than groups in stored order,
 /// then its groups, each in the same way.
 ///
-/// A group with several paths is visited once; at its other paths it is a link. The walk does not recurse. Its memory
-/// is one list of members for each level.
+/// A group with several paths is visited once; at its other paths it is a link. The walk does not recurse; its memory
+/// is one list of members per level.
 ///
 /// # Errors
 /// The first error of `visit`, and [`ErrorKind::Cancelled`](hyperslab_core::ErrorKind::Cancelled). Objects that cannot

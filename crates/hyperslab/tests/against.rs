@@ -206,7 +206,7 @@ fn every_rule_has_data_that_break_it() {
         "ndarrays:\n  sst: {type: int8}\n",
         "/sst",
         "against/missing",
-        "is not there, the contract has an ndarray",
+        "is missing, the contract has an ndarray",
     );
     expect(
         &*ocean,

@@ -151,7 +151,7 @@ fn only_what_has_a_receipt_is_in_the_store() {
     let receipts = write_all(other.folder());
     std::fs::remove_file(other.folder().join("store/n/c/2/1")).unwrap();
     let error = other.finish(&receipts).unwrap_err();
-    assert!(error.to_string().contains("chunk [2, 1] has a receipt and is not there"), "{error}");
+    assert!(error.to_string().contains("chunk [2, 1] has a receipt but is not stored"), "{error}");
     assert!(!folder.path().join("u.nc").exists());
 }
 

@@ -299,7 +299,7 @@ fn cells_are_shown_with_their_coordinates() {
     };
     assert_eq!(several(&["/t", "/station"]), Ok(Some(("/".into(), 2))));
     assert!(several(&["/t", "/other"]).unwrap_err().contains("is no column of the sparse array /, as /t is"));
-    assert!(several(&["/", "/t"]).unwrap_err().contains("is asked for together with all of /"));
+    assert!(several(&["/", "/t"]).unwrap_err().contains("is requested in addition to all of /"));
     let selected = |text: &str| -> Result<u64, String> {
         let shown = show_cells(&*source, &[target(&*source, "/t")], &[text.parse().unwrap()]);
         shown.map(|shown| shown.unwrap().count).map_err(|error| error.to_string())

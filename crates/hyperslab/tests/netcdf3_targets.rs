@@ -161,7 +161,7 @@ ndarrays:
         "{}",
         values(&target, "/time")
     );
-    let fixed = "dimension that can grow, where another one does or it is not the first of a variable => a dimension \
+    let fixed = "unlimited dimension, where another dimension is already unlimited or it is not the first of a variable => a dimension \
                  of its current length, lost unlimited";
     assert_eq!((&report["/inner"], &report["/other"]), (&vec![fixed.to_owned()], &vec![fixed.to_owned()]));
     assert!(

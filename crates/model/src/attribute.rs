@@ -14,13 +14,13 @@ pub struct Attribute {
     pub value: Values,
     /// How the elements are stored.
     pub storage: ElementStorage,
-    /// Directives that only one format has, under the name of that format: `zarr: json` marks a text that is JSON in
+    /// Directives that only one format has, under the name of that format: `zarr: json` marks a string that is JSON in
     /// Zarr. Under [`EXTRA`](crate::EXTRA), keys that other programs added.
     pub native: Vec<(&'static str, Directive)>,
 }
 
 impl Attribute {
-    /// An attribute of elements that are stored as their type says. The shape is `[]` for a single one.
+    /// An attribute whose elements are stored as their type states. The shape is `[]` for a single one.
     pub fn new(shape: Vec<u64>, datatype: Arc<Datatype>, value: Values) -> Self {
         Attribute {
             shape: Some(shape),

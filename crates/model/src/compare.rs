@@ -21,8 +21,8 @@ pub struct Rules {
     pub order: bool,
     /// Whether differences in storage count.
     pub storage: bool,
-    /// Whether differences count that not every format can express: attributes of shape `[1]` and `[]`, the group of
-    /// a dimension, a fill value that nobody set.
+    /// Whether to report differences that not every format can express: attributes of shape `[1]` and `[]`, the group
+    /// of a dimension, a fill value that was never set explicitly.
     pub habits: bool,
     /// The paths of the two objects that are compared, unless both are roots. Paths below them correspond to each
     /// other.
@@ -82,7 +82,7 @@ pub fn compare(a: &Content, b: &Content) -> Vec<Difference> {
             found.push(presence(path, "", node.kind().word()));
         }
     }
-    // Two objects that are unreadable for the same reason count as equal in a text.
+    // In a document, two objects that are unreadable for the same reason count as equal.
     found.retain(|difference| difference.what != UNREADABLE || difference.a != difference.b);
     found.sort_by(|x, y| x.path.cmp(&y.path));
     found
@@ -176,7 +176,7 @@ impl Rules {
         }
     }
 
-    /// The elements of an attribute as text if they are few, otherwise its type and shape.
+    /// The elements of an attribute as text if there are few of them, otherwise its type and shape.
     pub fn told(&self, attribute: &Attribute) -> String {
         let elements = Elements::new(&attribute.datatype, &attribute.value);
         match &attribute.shape {

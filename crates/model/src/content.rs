@@ -53,7 +53,7 @@ pub enum NodeKind {
 pub struct Group {
     /// Its attributes.
     pub attributes: Attributes,
-    /// The cells of a sparse array. `None` unless they were asked for.
+    /// The cells of a sparse array. `None` unless they were requested.
     pub cells: Option<Cells>,
     /// Storage directives of the group, which only one format has.
     pub storage: BoxedStorage,
@@ -118,9 +118,9 @@ impl Column {
 pub struct Ndarray {
     /// Its dimensions.
     pub shape: Shape,
-    /// The length of the dimension that has the path of this array, if there is one. The array does not hold its
-    /// coordinates, or it would be a [`DimCoord`]: in NetCDF the variables `lon(lat, lon)` and `station(station, len)`
-    /// have the names of dimensions.
+    /// The length of the dimension with the same path as this array, if there is one. The array does not hold the
+    /// coordinates of that dimension, or it would be a [`DimCoord`]: in NetCDF the variables `lon(lat, lon)` and
+    /// `station(station, len)` have the names of dimensions.
     pub dimension: Option<Extent>,
     /// Its element type. `None` if a partial description does not give it.
     pub datatype: Option<Arc<Datatype>>,
@@ -128,7 +128,7 @@ pub struct Ndarray {
     pub attributes: Attributes,
     /// How it is stored.
     pub storage: BoxedStorage,
-    /// Its elements. `None` unless they were asked for.
+    /// Its elements. `None` unless they were requested.
     pub value: Option<Values>,
 }
 
@@ -143,18 +143,18 @@ pub struct DimCoord {
     pub attributes: Attributes,
     /// How the coordinates are stored.
     pub storage: BoxedStorage,
-    /// Its coordinates. `None` unless they were asked for.
+    /// Its coordinates. `None` unless they were requested.
     pub value: Option<Values>,
 }
 
-/// A named datatype, which is an object of its own.
+/// A named datatype, which is a separate object.
 #[derive(Clone, Debug)]
 pub struct NamedDatatype {
     /// The type.
     pub datatype: Arc<Datatype>,
     /// Its attributes.
     pub attributes: Attributes,
-    /// How elements of it are stored.
+    /// How elements of this type are stored.
     pub storage: BoxedStorage,
 }
 
@@ -184,13 +184,13 @@ pub enum Link {
 /// An object that exists but cannot be read.
 #[derive(Clone, Debug)]
 pub struct Unreadable {
-    /// The kind of object, if that could be found out.
+    /// The kind of object, if it could be determined.
     pub found: Option<NodeKind>,
     /// The kind of the error that prevents reading.
     pub kind: ErrorKind,
     /// The reason, with structure and byte offset.
     pub reason: String,
-    /// Its attributes. Often they can be read although the object cannot.
+    /// Its attributes. They can often be read although the object cannot.
     pub attributes: Attributes,
 }
 
@@ -208,7 +208,7 @@ impl DimCoord {
 }
 
 impl Unreadable {
-    /// An unreadable object of kind `found`, with the reason that `error` gives.
+    /// An unreadable object of kind `found`, with the reason given by `error`.
     pub fn new(found: Option<NodeKind>, error: &Error) -> Self {
         let reason = error.reason().to_string();
         Unreadable { found, kind: error.kind(), reason, attributes: Attributes::new() }
@@ -281,13 +281,13 @@ impl Node {
         }
     }
 
-    /// Makes the storage that which the object had where it was converted from, as far as a record tells. With
-    /// `keeps_chunks`, an array that was not stored in chunks keeps those that it has.
+    /// Restores the storage that the object had before it was converted, as far as it was recorded. With
+    /// `keeps_chunks`, an array that was not stored in chunks keeps its present chunks.
     ///
     /// # Errors
     /// None in practice.
     pub fn restore_origin(&mut self, keeps_chunks: bool) -> Result<()> {
-        // A committed datatype has the storage of its elements.
+        // A committed datatype determines how its elements are stored.
         let is_named = self.datatype().is_some_and(|datatype| matches!(**datatype, Datatype::Named(..)));
         let Some(storage) = self.storage_mut() else { return Ok(()) };
         storage.restore_origin(keeps_chunks)?;
@@ -309,7 +309,7 @@ impl Node {
         }
     }
 
-    /// As [`Node::attributes`], to change them.
+    /// As [`Node::attributes`], but mutable.
     pub fn attributes_mut(&mut self) -> Option<&mut Attributes> {
         match self {
             Node::Group(group) => Some(&mut group.attributes),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The type of an element. How it is stored is in [`ElementStorage`](crate::ElementStorage).
 ///
-/// `Display` gives the canonical type text of content digests: `float32`, `compound(x:int32;y:string)`.
+/// `Display` gives the canonical form of the type in content digests: `float32`, `compound(x:int32;y:string)`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Datatype {
     /// An integer of a whole number of bytes.
@@ -23,7 +23,7 @@ pub enum Datatype {
     Complex(Float),
     /// A boolean.
     Bool,
-    /// An integer of the HDF5 time class. The file does not say its unit.
+    /// An integer of the HDF5 time class. The file does not state its unit.
     Time {
         /// The stored size in bits, a multiple of 8.
         bits: u16,
@@ -35,7 +35,7 @@ pub enum Datatype {
         /// The size in bytes.
         size: u32,
     },
-    /// A text.
+    /// A string.
     String(Text),
     /// Opaque bytes.
     Opaque {
@@ -57,7 +57,7 @@ pub enum Datatype {
         /// Names and values in stored order.
         members: Vec<(String, i128)>,
     },
-    /// A compound: named members, stored one after the other.
+    /// A compound: named members, stored one after another.
     Compound(Vec<Member>),
     /// A sequence of variable length.
     Vlen(Box<Datatype>),
@@ -129,7 +129,7 @@ pub enum Normalization {
     None,
 }
 
-/// The length and padding of a text. Texts with equal content are equal whatever these are.
+/// The length and padding of a string. Strings with equal content are equal regardless of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Text {
     /// Variable length.
@@ -143,7 +143,7 @@ pub enum Text {
     },
 }
 
-/// The unit of a time, as NDL writes it: `ns`, `s`, `D`. A number before the letters gives the units in one step.
+/// The unit of a time, as written in NDL: `ns`, `s`, `D`. A number before the letters gives the units in one step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TimeUnit {
     /// The letters of the unit.
@@ -153,8 +153,8 @@ pub struct TimeUnit {
 }
 
 impl Datatype {
-    /// How many values a text of one element has at least: those of nested arrays and of members counted, and one for
-    /// everything else.
+    /// The minimum number of values in the text of one element: those of nested arrays and members are counted
+    /// separately, and anything else counts as one.
     pub fn leaves(&self) -> u64 {
         match self {
             Datatype::Array { base, shape } => {
@@ -233,7 +233,7 @@ impl Datatype {
     }
 
     /// Whether `holds` is true for this type or a type within it: those of members, and of the elements of arrays,
-    /// sequences and nullable types. For a named datatype, it is asked about the name and then about the type itself.
+    /// sequences and nullable types. For a named datatype, `holds` is called for the name and then for the type itself.
     pub fn any(&self, holds: &dyn Fn(&Datatype) -> bool) -> bool {
         holds(self)
             || match self {
@@ -272,7 +272,7 @@ impl Datatype {
         }
     }
 
-    /// The type of values that are not null, behind the names of both.
+    /// The type of non-null values, with names resolved before and after nullability.
     pub fn non_null(&self) -> &Datatype {
         match self {
             Datatype::Named(_, of) => of.non_null(),
@@ -281,7 +281,7 @@ impl Datatype {
         }
     }
 
-    /// Whether both types describe the same content. Names of types, lengths of texts and tags are ignored.
+    /// Whether both types describe the same content. Names of types, lengths of strings and tags are ignored.
     pub fn same_content(&self, other: &Datatype) -> bool {
         self.to_string() == other.to_string()
     }

@@ -44,7 +44,7 @@ impl Float {
             }
             Normalization::Implied if power == 0 => scaled(digits, 1 - bias - size),
             Normalization::Implied => scaled(digits | one?, power - bias - size),
-            // HDF5 says of the long doubles of x86 that they are not normalized. All bits of their mantissa are stored.
+            // HDF5 marks the long doubles of x86 as not normalised. All bits of their mantissa are stored.
             Normalization::Set | Normalization::None => scaled(digits, power.max(1) - bias - (size - 1)),
         };
         Some(if bits((sign, 1))? == 1 { -value } else { value })
@@ -53,7 +53,7 @@ impl Float {
 
 /// `digits` × 2^`power`.
 fn scaled(digits: u128, power: i64) -> f64 {
-    // Rounded once, to the number of bits that the result has. Numbers below the smallest one become 0.
+    // Rounded once, to the number of bits of the result. Numbers below the smallest one become 0.
     #[expect(clippy::cast_precision_loss, reason = "rounds, which is meant")]
     let mut value = digits as f64;
     let mut power = i32::try_from(power.clamp(-40_000, 40_000)).unwrap_or(0);
@@ -82,7 +82,7 @@ mod tests {
                 normalization,
             })
         };
-        // HDF5 says the one or the other of the same numbers.
+        // HDF5 uses either marking for the same numbers.
         let extended = |exponent: u128, digits: u64| {
             let bytes = (exponent << 64 | u128::from(digits)).to_le_bytes();
             let [set, none] = [Normalization::Set, Normalization::None]

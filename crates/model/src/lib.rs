@@ -3,7 +3,7 @@
 //!
 //! A file is a tree of [`Node`]s by [`NodePath`]: groups, dimensions with and without coordinates, ndarrays, named
 //! datatypes and links. Nodes do not hold the elements of arrays. Elements are [`Values`] (rows and a heap), which
-//! [`Element`] decodes one by one. [`Storage`] says how an object is stored.
+//! [`Element`] decodes one by one. [`Storage`] describes how an object is stored.
 //!
 //! This crate does no I/O: format adapters build nodes, and the NDL crate writes them as text.
 

@@ -18,7 +18,7 @@ impl Nodes {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -28,7 +28,7 @@ impl Nodes {
         self.0.get(path).map(Box::as_ref)
     }
 
-    /// As [`Nodes::get`], to change it.
+    /// As [`Nodes::get`], but mutable.
     pub fn get_mut(&mut self, path: &NodePath) -> Option<&mut Node> {
         self.0.get_mut(path).map(Box::as_mut)
     }
@@ -43,7 +43,7 @@ impl Nodes {
         self.0.insert(path, Box::new(node)).map(|old| *old)
     }
 
-    /// Removes the object at `path`, in time that grows with the number of objects.
+    /// Removes the object at `path`, in time proportional to the number of objects.
     pub fn remove(&mut self, path: &NodePath) -> Option<Node> {
         self.0.shift_remove(path).map(|node| *node)
     }
@@ -63,7 +63,7 @@ impl Nodes {
         self.0.values().map(Box::as_ref)
     }
 
-    /// As [`Nodes::values`], to change them.
+    /// As [`Nodes::values`], but mutable.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Node> {
         self.0.values_mut().map(Box::as_mut)
     }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_object_without_storage_takes_less_than_300_bytes() {
-        // A document may have hundreds of thousands.
+        // A document may have hundreds of thousands of nodes.
         assert!(size_of::<Node>() < 300, "{}", size_of::<Node>());
     }
 }

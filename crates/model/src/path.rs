@@ -36,8 +36,8 @@ impl NodePath {
         Ok(NodePath(format!("/{inner}").into()))
     }
 
-    /// The path of a member of this group. The name is not checked, as formats allow names that [`NodePath::new`]
-    /// refuses.
+    /// The path of a member of this group. The name is not checked, because formats allow names that [`NodePath::new`]
+    /// rejects.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         let parent = self.prefix();
@@ -71,7 +71,7 @@ impl NodePath {
 
     /// The number of components. 0 for the root.
     pub fn depth(&self) -> usize {
-        // This is called in every comparison of paths. A search for one slash after the other is ten times slower.
+        // This is called in every comparison of paths. Searching for one slash after another is ten times slower.
         if self.is_root() { 0 } else { self.0.bytes().filter(|byte| *byte == b'/').count() }
     }
 

@@ -1,13 +1,13 @@
 //! Rows of elements by their datatype: the zero element, and rows that move from one heap to another.
 //!
-//! How rows and slots lie in memory is told in [`hyperslab_core::rows`].
+//! [`hyperslab_core::rows`] describes how rows and slots lie in memory.
 
 use crate::{Datatype, Elements, Pad, Reference, Text, Values};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::{Error, Result};
 
-/// Whether elements are all zero, or empty, wherever their parts of variable length are.
+/// Whether all elements are zero or empty, wherever their parts of variable length are stored.
 ///
 /// # Errors
 /// As [`push_zero`].
@@ -22,8 +22,8 @@ pub fn are_zero(datatype: &Datatype, values: &Values) -> Result<bool> {
     Ok(Elements::new(datatype, values).all(|element| element.same(zero)))
 }
 
-/// Appends the row of the zero element: numbers of zero, empty texts and sequences, references to nothing, and
-/// spaces in texts that are padded with spaces.
+/// Appends the row of the zero element: zeros for numbers, empty strings and sequences, null references, and spaces in
+/// strings that are padded with spaces.
 ///
 /// # Errors
 /// If the heap has no room for one more reference.
@@ -44,7 +44,7 @@ pub fn push_zero(datatype: &Datatype, rows: &mut Vec<u8>, heap: &mut Heap<Refere
             if let Some(others) = count.checked_sub(1) {
                 let start = rows.len();
                 push_zero(base, rows, heap)?;
-                // All zeros are alike: references to nothing share their target.
+                // All zeros are alike: null references share their target.
                 let one = rows.len() - start;
                 rows.reserve(others.saturating_mul(one));
                 for _ in 0..others {
@@ -61,7 +61,7 @@ pub fn push_zero(datatype: &Datatype, rows: &mut Vec<u8>, heap: &mut Heap<Refere
     Ok(())
 }
 
-/// Copies elements to `out`, and puts what their slots point to behind what `heap` holds already.
+/// Copies elements to `out`, and appends what their slots point to after the existing content of `heap`.
 ///
 /// # Errors
 /// If `out` is not as long as the rows, or a slot points nowhere.
@@ -90,14 +90,14 @@ pub fn place_rows(
     Ok(())
 }
 
-/// Rows of values that can be null: of values of `row` bytes, and bytes that say whether each is valid.
+/// Rows of values that can be null: each consists of `row` bytes and a byte that states whether the value is valid.
 pub fn nullable(values: &[u8], validity: &[u8], row: usize) -> Vec<u8> {
     let mut rows = vec![0; values.len().saturating_add(validity.len())];
     put_nullable(values, validity, row, &mut rows);
     rows
 }
 
-/// Puts values of `row` bytes to the rows in `to`, each behind a byte that says whether it is valid.
+/// Writes values of `row` bytes to the rows in `to`, each after a byte that states whether it is valid.
 pub fn put_nullable(values: &[u8], validity: &[u8], row: usize, to: &mut [u8]) {
     let values = values.chunks_exact(row.max(1)).zip(validity);
     for (to, (value, valid)) in to.chunks_exact_mut(row.saturating_add(1)).zip(values) {
@@ -115,15 +115,15 @@ pub fn clear_nulls(row: usize, rows: &mut [u8]) {
     }
 }
 
-/// How much a heap holds before another is put behind it.
+/// How much a heap contains before another is appended to it.
 struct Before {
     buffers: usize,
     references: usize,
 }
 
 impl Before {
-    /// Makes the slots of one row, and those of sequences in `buffers` that it points to, count from the beginning
-    /// of both heaps together.
+    /// Makes the slots of one row, and those of sequences in `buffers` that it points to, count from the beginning of
+    /// the two heaps combined.
     fn shift(&self, datatype: &Datatype, row: &mut [u8], buffers: &mut [Vec<u8>]) -> Result<()> {
         match datatype.resolved() {
             Datatype::ObjRef | Datatype::RegRef | Datatype::Reference | Datatype::String(Text::Variable) => {
@@ -164,7 +164,7 @@ impl Before {
         Slot::change_each(row, |slot| slot.behind(self.buffers, self.references))
     }
 
-    /// Shifts the elements of a sequence, which are rows with slots themselves.
+    /// Shifts the elements of a sequence, which are themselves rows with slots.
     fn shift_sequence(&self, base: &Datatype, row: &[u8], buffers: &mut [Vec<u8>]) -> Result<()> {
         let missing = || Error::invalid("a slot that points nowhere");
         let slot = Slot::get(row).ok_or_else(missing)?;
@@ -193,7 +193,7 @@ mod tests {
     use crate::{Element, Elements, Member, NodePath};
     use hyperslab_core::rows::Packed;
 
-    /// A sequence of texts and a reference.
+    /// A sequence of strings and a reference.
     fn sample(texts: &[&str], path: &str) -> (Datatype, Values) {
         let text = Datatype::String(Text::Variable);
         let member = |name: &str, datatype| Member { name: name.into(), datatype };

@@ -40,7 +40,7 @@ pub enum Extent {
         /// The current length.
         current: u64,
     },
-    /// There is no length, because the coordinates are texts, floats, or more than 64 bits can count.
+    /// There is no length, because the coordinates are strings, floats, or more than 64 bits can count.
     Uncounted,
 }
 
@@ -63,7 +63,7 @@ impl Extent {
         }
     }
 
-    /// The same extent with another current length. A maximum that is less grows with it.
+    /// The same extent with another current length. If the maximum is smaller, it grows to that length.
     #[must_use]
     pub fn resized(self, length: u64) -> Extent {
         match self {
@@ -123,7 +123,7 @@ impl Shape {
     }
 }
 
-/// Extents with the names of their dimensions: `[time=3/10000, 2]`. `current/max` if both differ, `*` if there is no
+/// Extents with the names of their dimensions: `[time=3/10000, 2]`. `current/max` if the two differ, `*` if there is no
 /// length. Empty for an unknown shape.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! How content is stored: what NDL's `storage` key holds.
+//! How content is stored: the content of NDL's `storage` key.
 
 mod boxed;
 
@@ -37,7 +37,7 @@ pub struct Storage {
     /// Directives that only one format has, under the name of that format. Under [`EXTRA`], keys that other programs
     /// added to the object.
     pub native: Vec<(&'static str, Vec<(String, Directive)>)>,
-    /// How the object was stored where it was converted from, as far as the store cannot hold that; see
+    /// How the object was stored before it was converted, as far as the present store cannot represent that; see
     /// [`Node::restore_origin`](crate::Node::restore_origin). Descriptions and comparisons do not show it.
     pub origin: Option<Box<Storage>>,
 }
@@ -57,11 +57,11 @@ pub struct ElementStorage {
     pub itemsize: Option<u64>,
     /// Storage of compound members that differs from the default, by the name of the member.
     pub members: Vec<(String, ElementStorage)>,
-    /// The character set of a text.
+    /// The character set of a string.
     pub charset: Option<CharacterSet>,
-    /// The length of a text.
+    /// The length of a string.
     pub length: Option<Length>,
-    /// The padding of a text.
+    /// The padding of a string.
     pub pad: Option<Pad>,
 }
 
@@ -101,8 +101,8 @@ pub enum CharacterSet {
     Ascii,
     /// UTF-8.
     Utf8,
-    /// UTF-32, in texts of fixed length: four bytes for each character, in the byte order of the element. In rows such
-    /// a text is UTF-8, which needs no more bytes.
+    /// UTF-32, in strings of fixed length: four bytes for each character, in the byte order of the element. In rows
+    /// such a string is UTF-8, which needs no more bytes.
     Utf32,
 }
 
@@ -116,34 +116,34 @@ impl CharacterSet {
         }
     }
 
-    /// The number of characters that a stored text of `bytes` bytes can have, if each has the same size.
+    /// The number of characters that a stored string of `bytes` bytes can have, if each has the same size.
     pub fn characters(self, bytes: u32) -> Option<u32> {
         (self == CharacterSet::Utf32).then_some(bytes / 4)
     }
 }
 
-/// Length of a stored text.
+/// Length of a stored string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Variable: each text has its own length.
+    /// Variable: each string has its own length.
     Variable,
     /// Fixed: this many bytes.
     Fixed(u32),
 }
 
-/// The padding of a text of fixed length.
+/// The padding of a string of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pad {
-    /// NUL-terminated: the text ends at the first NUL.
+    /// NUL-terminated: the string ends at the first NUL.
     NulTerminated,
-    /// Filled up with NULs.
+    /// Padded with NULs.
     Nul,
-    /// Filled up with spaces.
+    /// Padded with spaces.
     Space,
 }
 
 impl Pad {
-    /// The text without its padding.
+    /// The string without its padding.
     pub fn trim<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         match self {
             Pad::NulTerminated => bytes.split(|byte| *byte == 0).next().unwrap_or_default(),
@@ -221,7 +221,7 @@ pub enum Order {
 /// One filter of the pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// The NDL name of the filter. A filter that NDL does not name has the name and parameters of its format.
+    /// The NDL name of the filter. A filter without a name in NDL has the name and parameters of its format.
     pub name: String,
     /// Parameters in the order in which they are written. The main parameter is first.
     pub parameters: Vec<(String, Directive)>,
@@ -240,7 +240,7 @@ pub enum Directive {
     Int(i128),
     /// A floating-point number.
     Float(f64),
-    /// A text.
+    /// A string.
     Text(String),
     /// A list.
     List(Vec<Directive>),
@@ -249,7 +249,7 @@ pub enum Directive {
 }
 
 impl Directive {
-    /// Bytes, as a text: `0x` and two digits for each.
+    /// Bytes as a string: `0x` and two digits for each.
     ///
     /// ```
     /// use hyperslab_model::Directive;
@@ -264,7 +264,7 @@ impl Directive {
         Directive::Text(format!("0x{digits}"))
     }
 
-    /// The bytes that [`of_bytes`](Self::of_bytes) made this text of. `None` for others.
+    /// The bytes that [`of_bytes`](Self::of_bytes) converted to this string. `None` for other values.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         let Directive::Text(text) = self else { return None };
         let digit = |digit: char| u8::try_from(digit.to_digit(16)?).ok();
@@ -275,10 +275,11 @@ impl Directive {
 }
 
 impl Storage {
-    /// Replaces what [`origin`](Storage::origin) tells. With `keeps_chunks`, a layout without chunks stays there.
+    /// Replaces the fields that [`origin`](Storage::origin) gives. With `keeps_chunks`, a layout without chunks remains
+    /// in it.
     pub(crate) fn restore_origin(&mut self, keeps_chunks: bool) -> Result<()> {
         let Some(origin) = self.origin.take() else { return Ok(()) };
-        // What only documents and Zarr have is never in an origin: shards, domains.
+        // Fields that only documents and Zarr have are never in an origin: shards, domains.
         let Storage { chunk, filters, element, fill, fill_time, layout, order, native, .. } = *origin;
         match layout {
             None | Some(Layout::Chunked) => {}
@@ -298,7 +299,7 @@ impl Storage {
         if !element.is_empty() {
             self.element = element;
         }
-        // An undefined fill value is always told.
+        // An undefined fill value is always recorded.
         if !matches!(fill, Fill::Default) || matches!(self.fill, Fill::Undefined) {
             self.fill = fill;
         }

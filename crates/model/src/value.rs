@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Elements in row-major order. [`hyperslab_core::rows`] describes their bytes.
 pub type Values = Rows<Reference>;
 
-/// What an element of a reference type points to.
+/// The target of an element of a reference type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// A null reference, which points to nothing.
@@ -44,7 +44,7 @@ pub enum ReferencedPart {
     Attribute(String),
 }
 
-/// One element, decoded as its type says. Texts, sequences and compounds borrow from the values that hold them.
+/// One element, decoded according to its type. Strings, sequences and compounds borrow from the values that hold them.
 #[derive(Clone, Debug)]
 pub enum Element<'a> {
     /// An integer. Elements of the time class and datetimes are integers too.
@@ -57,7 +57,7 @@ pub enum Element<'a> {
     Complex(Box<[Element<'a>; 2]>),
     /// A boolean.
     Bool(bool),
-    /// A text without its padding. It is not always valid UTF-8.
+    /// A string without its padding. It is not always valid UTF-8.
     Text(&'a [u8]),
     /// An opaque element: its bytes.
     Opaque(&'a [u8]),
@@ -79,7 +79,7 @@ pub enum Element<'a> {
     Broken,
 }
 
-/// One element: its row and its type.
+/// One element: its row and type.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementRef<'a> {
     datatype: &'a Datatype,
@@ -87,7 +87,7 @@ pub struct ElementRef<'a> {
     heap: &'a Heap<Reference>,
 }
 
-/// An iterator over elements of one type, whose rows follow each other in memory.
+/// An iterator over elements of one type, whose rows are contiguous in memory.
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
     datatype: &'a Datatype,
@@ -133,12 +133,12 @@ impl<'a> Elements<'a> {
         self.size
     }
 
-    /// The rows of the elements that are left.
+    /// The rows of the remaining elements.
     pub fn rows(&self) -> &'a [u8] {
         self.rows
     }
 
-    /// What slots of the rows point into.
+    /// The heap that slots of the rows point into.
     pub fn heap(&self) -> &'a Heap<Reference> {
         self.heap
     }
@@ -192,7 +192,8 @@ impl<'a> ElementRef<'a> {
         self.row
     }
 
-    /// The value of a nullable type, without its mark. `None` if it is null. An element of any other type is itself.
+    /// The value of a nullable type, without its validity byte. `None` if it is null. An element of any other type is
+    /// returned unchanged.
     pub fn present(self) -> Option<ElementRef<'a>> {
         let Self { row, heap, .. } = self;
         match self.datatype {

@@ -1,6 +1,6 @@
 //! Writes documents full of given texts, for `tests/oracle/quoting.py` to read back.
 //!
-//! Reads a JSON list of lists of texts from standard input. Writes one document for each inner list, followed by a NUL
+//! Reads a JSON list of lists of strings from standard input. Writes one document for each inner list, followed by a NUL
 //! character.
 
 use hyperslab_core::rows::{Heap, Slot};

@@ -5,7 +5,7 @@ use crate::tree::{Scalar, Tree};
 use crate::yaml;
 use hyperslab_model::ElementRef;
 
-/// An element as plain text: strings without quotes, everything else as a document would write it on one line.
+/// An element as plain text: strings without quotes, everything else as a document writes it on one line.
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Elements, Float, Values};
@@ -40,7 +40,7 @@ pub fn exact_json(of: ElementRef<'_>) -> String {
     out
 }
 
-/// Every bit of each element is said.
+/// Writes every bit of each element.
 pub(crate) const EXACT: Form = Form { exact: true, ..FORM };
 
 const FORM: Form = Form { named: false, pure: false, exact: false };

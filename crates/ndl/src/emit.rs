@@ -25,15 +25,15 @@ pub enum Format {
 /// What a document contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The number of elements up to which values of arrays were asked for. Only the head of the document says it: an
-    /// array with a value is written with it.
+    /// The number of elements up to which values of arrays were requested. It affects only the head of the document:
+    /// any array that has a value is written with it.
     pub values: Option<u64>,
     /// How much of `storage` is written.
     pub storage: StorageDetail,
-    /// Pure NDL 0.6.1, without extensions. What it cannot express is written in another way, left out with a note, or
-    /// refused.
+    /// Pure NDL 0.6.1, without extensions. What it cannot express is written differently, omitted with a note, or
+    /// rejected.
     pub pure: bool,
-    /// Whether attribute texts are NetCDF characters by default.
+    /// Whether attribute strings are NetCDF characters by default.
     pub texts_are_characters: bool,
 }
 

@@ -1,18 +1,18 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
-//! The content of a file as text of the Ndarray Data Language, and back. An [`Emitter`] takes the objects of a file one by one. Each object becomes a tree of NDL keys (`lower`), and the
-//! tree becomes text (`yaml`, `json`), so only the text grows with the file. The head names the extensions that were
-//! used; it is produced last and written first.
+//! The content of a file as text of the Ndarray Data Language, and back. An [`Emitter`] takes the objects of a file one
+//! by one. Each object becomes a tree of NDL keys (`lower`), and the tree becomes text (`yaml`, `json`), so only the
+//! text grows with the file. The head names the extensions that were used; it is produced last and written first.
 //!
-//! What NDL 0.6.1 lacks is written with extensions, which the head names. Four of their forms are rare: a float of a
-//! format without a keyword is its stored bytes, least significant first, as quoted hexadecimal; text that is not
-//! UTF-8 is `!!binary`, in JSON `{"x-bytes": "0x…"}`; an integer of another size is `int24` or similar; a region that
-//! would need too many blocks is its `start`, `count` and `step`.
+//! What NDL 0.6.1 cannot express is written with extensions, which the head names. Four of their forms are rare: a
+//! float of a format without a keyword is written as its stored bytes, least significant first, in quoted hexadecimal;
+//! a string that is not UTF-8 as `!!binary`, in JSON as `{"x-bytes": "0x…"}`; an integer of an unusual size as `int24`
+//! or similar; a region that would need too many blocks as its `start`, `count` and `step`.
 //!
 //! [`parse`] reads a text in any style. It reports all findings at once, each with its place and often with a
 //! correction, and returns the content that is valid. Time and memory are bounded by the length of the text.
-//! [`Parsed::refusals`] says why no file can be made of a valid text.
+//! [`Parsed::refusals`] explains why no file can be made from a valid text.
 //!
 //! ```
 //! use hyperslab_model::{Node, NodePath};

@@ -27,7 +27,7 @@ pub(crate) struct Lower<'e> {
     pub(crate) detail: StorageDetail,
     /// Pure NDL 0.6.1, without extensions.
     pub(crate) pure: bool,
-    /// Whether attribute texts are characters by default, as in NetCDF.
+    /// Whether attribute strings are characters by default, as in NetCDF.
     pub(crate) texts_are_characters: bool,
     /// Whether everything is in long form.
     pub(crate) long: bool,
@@ -62,7 +62,7 @@ impl Lower<'_> {
         Ok(Tree::Map(Style::Open, entries))
     }
 
-    /// A link and its target. `None` for links that pure NDL lacks.
+    /// A link and its target. `None` for links that pure NDL cannot express.
     pub(crate) fn link<'a>(&mut self, link: &'a Link) -> Option<Tree<'a>> {
         if self.pure {
             self.changed("links are left out");

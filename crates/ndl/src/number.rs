@@ -1,5 +1,5 @@
-//! Numbers as text: the shortest digits that are read back as the same number, in a form that both YAML versions take
-//! for a number.
+//! Numbers as text: the shortest digits that are read back as the same number, in a form that both YAML versions
+//! recognise as a number.
 
 use half::{bf16, f16};
 use std::fmt::{Debug, Write as _};
@@ -23,7 +23,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// Whether it is NaN with other bits than those of `.nan`.
+    /// Whether it is a NaN with bits other than those of `.nan`.
     pub(crate) fn is_unusual_nan(self) -> bool {
         match self {
             Number::Half(value) => value.is_nan() && value.to_bits() != f16::NAN.to_bits(),

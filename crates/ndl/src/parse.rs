@@ -1,4 +1,4 @@
-//! Reads documents: all diagnostics at once, and the content that is valid.
+//! Reads documents: returns all diagnostics at once, and the content that is valid.
 
 mod attribute;
 mod context;
@@ -47,16 +47,16 @@ pub struct Parsed {
     pub content: Content,
     /// The paths of all objects in the order of the document, groups before their members.
     pub order: Vec<NodePath>,
-    /// The place of the key of each object that the document names.
+    /// The place of the key of each object named in the document.
     pub places: HashMap<NodePath, TextPlace>,
-    /// What ndarrays leave out. Such a description can match a file, but no file can be made of it.
+    /// What ndarrays leave out. Such a description can match a file, but no file can be made from it.
     pub partial: Vec<Partial>,
     /// The diagnostics, by place.
     pub diagnostics: Vec<Diagnostic>,
-    /// Why no file can be made of a text without errors, by place: objects that were unreadable when the text was
-    /// written, references without a target, partial descriptions, documents of another language.
+    /// The reasons why no file can be made from a text without errors, by place: objects that were unreadable when the
+    /// text was written, references without a target, partial descriptions, documents of another language.
     pub refusals: Vec<Diagnostic>,
-    /// Whether no key of the document is one of NDL, not even misspelt: it is one of another language.
+    /// Whether no key of the document is an NDL key, not even a misspelt one: the document is in another language.
     pub is_foreign: bool,
 }
 
@@ -108,8 +108,8 @@ pub fn parse(text: &[u8], options: &ParseOptions) -> Parsed {
     read(text, options, &Memory::new(u64::MAX))
 }
 
-/// As [`parse`], with about this memory at most, in bytes: what a text contains takes up to seventy times as much as the
-/// text.
+/// As [`parse`], with a limit on the memory in bytes, which is approximate: the content of a text takes up to seventy
+/// times as much memory as the text.
 ///
 /// # Errors
 /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if it needs more.
@@ -153,7 +153,7 @@ fn not_text(text: &[u8], valid: usize) -> Parsed {
     Parsed { diagnostics: findings.finish(), ..Parsed::default() }
 }
 
-/// Whether all characters are allowed in YAML. Its parser would stop at others.
+/// Whether all characters are allowed in YAML. The YAML parser would stop at others.
 fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
     let forbidden = |b: u8| (b < b' ') & (b != b'\t') & (b != b'\n') & (b != b'\r') | (b == 0x7f);
     // Nearly all blocks have only allowed characters, which is checked for many bytes at once.
@@ -172,7 +172,7 @@ fn is_printable(source: &str, findings: &mut Findings<'_>) -> bool {
 /// The number of bytes that are checked at once.
 const BLOCK: usize = 4096;
 
-/// Whether the head says that the text describes a NetCDF file. `None` without a head.
+/// Whether the head states that the text describes a NetCDF file. `None` without a head.
 fn netcdf(source: &str, document: &Document<'_>) -> Option<bool> {
     let comments = source.lines().take_while(|line| line.starts_with(['#', '%']) || *line == "---");
     let mut heads = comments.filter(|line| line.starts_with("# NDL ") && line.contains(", described from "));

@@ -1,7 +1,7 @@
-//! Parts of documents as JSON values, for formats that record in JSON the content that they do not support.
+//! Parts of documents as JSON values, for formats that use JSON to record content that they do not support.
 //!
-//! A datatype, attributes or a member of a group becomes the [`Value`] that the same part of a JSON document is, and
-//! is read from it again. No text is written or parsed.
+//! A datatype, attributes or a member of a group becomes the [`Value`] that corresponds to the same part of a JSON
+//! document, and can be read back from it. No text is written or parsed.
 
 use crate::element::EXACT;
 use crate::extensions::Extensions;
@@ -21,7 +21,7 @@ pub enum Value {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, as written.
     Number(String),
     /// A string.
     Text(String),
@@ -31,53 +31,53 @@ pub enum Value {
     Map(Vec<(String, Value)>),
 }
 
-/// A datatype as `datatypes` of a group holds it, with so much of its storage; `None` where NDL has no place for it.
+/// A datatype as in `datatypes` of a group, with this much of its storage; `None` where NDL has no place for it.
 ///
 /// # Errors
-/// If NDL cannot say it.
+/// If NDL cannot express it.
 pub fn datatype(datatype: &NamedDatatype, detail: StorageDetail) -> Result<Option<Value>> {
     let dimcoords = HashMap::new();
     let mut lower = Lower { detail, ..lowering(&dimcoords) };
     Ok(lower.named(datatype)?.as_ref().map(value))
 }
 
-/// A dimension coordinate as `dimcoords` of a group holds it, with all of its storage; `None` where NDL has no place for it.
+/// A dimension coordinate as in `dimcoords` of a group, with all of its storage; `None` where NDL has no place for it.
 ///
 /// # Errors
-/// If NDL cannot say it.
+/// If NDL cannot express it.
 pub fn dimcoord(dimcoord: &DimCoord) -> Result<Option<Value>> {
     let dimcoords = HashMap::new();
     let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
     Ok(lower.dimcoord(dimcoord)?.as_ref().map(value))
 }
 
-/// A link as `links` of a group holds it.
+/// A link as in `links` of a group.
 pub fn link(link: &Link) -> Option<Value> {
     let dimcoords = HashMap::new();
     lowering(&dimcoords).link(link).as_ref().map(value)
 }
 
-/// Attributes as a group or an array holds them: each an object of shape, type, value and all of its storage.
+/// Attributes as in a group or an array: each an object of shape, type, value and all of its storage.
 ///
 /// # Errors
-/// If NDL cannot say one of them; the error names it.
+/// If NDL cannot express one of them; the error names it.
 pub fn attributes(attributes: &Attributes) -> Result<Vec<(String, Value)>> {
     let dimcoords = HashMap::new();
     let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
     Ok(entries(&lower.attributes(attributes)?))
 }
 
-/// All of a storage, as an array of this type or a group holds it.
+/// All directives of a storage, as in an array of this type or a group.
 ///
 /// # Errors
-/// If NDL cannot say the fill value.
+/// If NDL cannot express the fill value.
 pub fn storage(storage: &Storage, datatype: Option<&Datatype>) -> Result<Vec<(String, Value)>> {
     let dimcoords = HashMap::new();
     let mut lower = Lower { detail: StorageDetail::Full, ..lowering(&dimcoords) };
     Ok(entries(&lower.storage(None, storage, datatype)?))
 }
 
-/// An element as documents say it, with every bit of numbers that are not a number.
+/// An element as in documents, with every bit of NaNs.
 ///
 /// ```
 /// use hyperslab_model::{Datatype, Elements, Values};
@@ -113,7 +113,7 @@ fn entries(of: &Entries<'_>) -> Vec<(String, Value)> {
     of.iter().map(entry).collect()
 }
 
-/// What the same tree is in a JSON document.
+/// The value that the same tree has in a JSON document.
 fn value(tree: &Tree<'_>) -> Value {
     match tree {
         Tree::Scalar(one) => scalar(one),

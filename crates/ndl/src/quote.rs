@@ -1,4 +1,4 @@
-//! Decides when a text needs quotes: whenever YAML 1.1 or YAML 1.2 would read it as something else without them.
+//! Decides when a string needs quotes: whenever YAML 1.1 or YAML 1.2 would read it as something else without them.
 
 /// Writes `text` plain, double-quoted or single-quoted. `flow` if it is inside `[ ]` or `{ }`.
 pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
@@ -13,8 +13,8 @@ pub(crate) fn write(out: &mut String, text: &str, flow: bool) {
     }
 }
 
-/// Whether a character can control a terminal or hide what a text says: control characters, characters that change the
-/// direction of writing, separators of lines, and characters without width. Joiners, which some scripts need, are not
+/// Whether a character can control a terminal or hide the content of a text: control characters, characters that change
+/// the direction of writing, line separators, and characters without width. Joiners, which some scripts need, are not
 /// among them.
 pub fn is_hidden(c: char) -> bool {
     match c {
@@ -25,7 +25,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Whether a character is written as it is. Invisible characters, and those that look like a space, are escaped.
+/// Whether a character is written unchanged. Invisible characters, and those that look like a space, are escaped.
 pub(crate) fn is_printable(c: char) -> bool {
     match c {
         ' '..='~' => true,
@@ -40,7 +40,7 @@ pub(crate) fn is_printable(c: char) -> bool {
     }
 }
 
-/// Whether `text` can stand without quotes.
+/// Whether `text` needs no quotes.
 pub(crate) fn is_plain(text: &str, flow: bool) -> bool {
     if is_harmless(text) {
         return !is_reserved(text);
@@ -95,7 +95,7 @@ fn continues_well(text: &str, flow: bool) -> bool {
         }
         before = byte;
     }
-    // saphyr-parser refuses a lone dash at the end inside brackets.
+    // saphyr-parser rejects a lone dash at the end inside brackets.
     before != b':' && !(flow && text.ends_with(" -")) && (ascii || text.chars().all(is_printable))
 }
 

@@ -2,7 +2,7 @@
 
 use hyperslab_model::TimeUnit;
 
-/// The count that stands for "not a time" in datetimes of NumPy and TileDB.
+/// The count that means "not a time" in datetimes of NumPy and TileDB.
 pub(crate) const NOT_A_TIME: i128 = i64::MIN as i128;
 
 /// `2026-02-01T06` for hours. `None` for durations, and for units without a fixed length.

@@ -1,6 +1,6 @@
 //! A part of a document before it becomes YAML or JSON.
 //!
-//! There is one tree for each object. It borrows names and texts, and elements of arrays stay in their values
+//! There is one tree for each object. It borrows names and strings, and elements of arrays stay in their values
 //! ([`Rows`]) until they are written.
 
 use crate::lower::{Form, element};
@@ -51,7 +51,7 @@ pub(crate) enum Scalar<'a> {
     /// A bit field, least significant byte first.
     Bits(&'a [u8]),
     Text(Cow<'a, str>),
-    /// A text that is not UTF-8, or the bits of NaN, least significant byte first.
+    /// A string that is not UTF-8, or the bits of NaN, least significant byte first.
     Bytes(Cow<'a, [u8]>),
     /// Bytes in hexadecimal, first byte first.
     Hex(&'a [u8]),
@@ -145,7 +145,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Whether an item needs a line of its own.
+    /// Whether an item needs a separate line.
     pub(crate) fn is_block(&self) -> bool {
         match (self.arrangement, self.shape.as_slice()) {
             (Arrangement::Flow, _) | (_, [] | [0, ..]) => false,

@@ -14,7 +14,7 @@ const WIDTH: usize = 100;
 /// The indentation of the members of the root group if there are other groups.
 pub(crate) const STEP: usize = 2;
 
-/// Longer keys get a line of their own. Parsers search at most 1024 characters for the colon.
+/// Longer keys get a separate line. Parsers search at most 1024 characters for the colon.
 const LONG_KEY: usize = 1000;
 
 /// Writes one entry of a block map at `indent`. Returns whether its lines would break differently one [`STEP`] to the

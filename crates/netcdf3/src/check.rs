@@ -1,4 +1,4 @@
-//! Whether a file is sound: its header, and whether variables lie where they can.
+//! Checks whether a file is valid: its header, and where its variables lie.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -32,13 +32,13 @@ use std::sync::Arc;
 pub struct Finding {
     /// The severity.
     pub severity: Severity,
-    /// The name of the rule, which is in [`RULES`].
+    /// The name of the rule, one of [`RULES`].
     pub rule: &'static str,
-    /// The name of the variable or dimension with a slash before it. `None` for the file as a whole.
+    /// The name of the variable or dimension, preceded by a slash. `None` for the file as a whole.
     pub object: Option<String>,
     /// The name of the structure in the specification.
     pub structure: &'static str,
-    /// The offset in the file of the first byte.
+    /// The file offset of the first byte.
     pub byte: Option<u64>,
     /// What was found and what was expected.
     pub message: String,
@@ -46,7 +46,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-/// The result of a check in numbers.
+/// The totals of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of findings of each rule, including those that were not reported, in the order of [`RULES`].
@@ -60,10 +60,10 @@ impl Summary {
     }
 }
 
-/// Checks a file, and calls `found` with each finding. Elements are not read: any bits are a number.
+/// Checks a file, and calls `found` with each finding. Elements are not read, since any bits are a valid number.
 ///
 /// # Errors
-/// If reading fails. Whatever is wrong with the bytes is a finding.
+/// If reading fails. Faults in the bytes are findings, not errors.
 pub fn check(
     storage: Box<dyn ReadAt>,
     limits: &Limits,
@@ -164,7 +164,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Compares the stored header with the one way in which it can be encoded.
+    /// Compares the stored header with its only valid encoding.
     fn padding(&mut self, storage: &dyn ReadAt) -> Result<()> {
         let stored = storage.read_at(0..self.file.header_len())?;
         let encoded = self.file.header().encode()?;

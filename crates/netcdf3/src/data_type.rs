@@ -4,7 +4,7 @@
 
 use crate::Version;
 
-/// The type of an element, with the code that stands for it.
+/// The type of an element, with its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataType {
     /// `NC_BYTE`: 8 bits, signed.
@@ -32,7 +32,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// All of them, in the order of their codes.
+    /// All types, in the order of their codes.
     pub const ALL: [DataType; 11] = [
         DataType::Byte,
         DataType::Char,
@@ -52,7 +52,7 @@ impl DataType {
         DataType::ALL.into_iter().find(|known| *known as u64 == code)
     }
 
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub fn size(self) -> usize {
         match self {
             DataType::Byte | DataType::Char | DataType::UByte => 1,
@@ -62,7 +62,7 @@ impl DataType {
         }
     }
 
-    /// Whether files of this version may have it.
+    /// Whether files of this version can contain the type.
     pub fn is_in(self, version: Version) -> bool {
         version == Version::Data64 || (self as u32) <= DataType::Double as u32
     }

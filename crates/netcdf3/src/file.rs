@@ -16,18 +16,18 @@ pub struct File {
 }
 
 impl File {
-    /// Whether a file that begins with these bytes is one of these formats.
+    /// Whether a file that begins with these bytes has one of these formats.
     pub fn is_recognized(first: &[u8]) -> bool {
         let version = first.strip_prefix(crate::header::MAGIC).and_then(<[u8]>::first);
         version.is_some_and(|byte| Version::of(*byte).is_some())
     }
 
-    /// Opens a file. The header is read in pieces of growing size, and nothing else.
+    /// Opens a file. Only the header is read, in pieces of increasing size.
     ///
     /// # Errors
-    /// As [`Header::decode`], if reading fails, and
-    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for headers that are larger than a
-    /// fraction of [`Limits::allocation`].
+    /// As [`Header::decode`]; if reading fails; and
+    /// [`ErrorKind::LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the header is larger than a fraction
+    /// of [`Limits::allocation`].
     pub fn open(storage: Box<dyn ReadAt>, limits: &Limits) -> Result<File> {
         let len = storage.len()?;
         let most = limits.allocation / COST;
@@ -55,17 +55,17 @@ impl File {
         &self.header
     }
 
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     pub fn header_len(&self) -> u64 {
         self.header_len
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file has no bytes, which no opened file is.
+    /// Whether the file is empty, which an opened file never is.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -78,15 +78,15 @@ impl File {
     /// Where the elements of a variable lie.
     ///
     /// # Errors
-    /// As [`Records::layout`], and [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is none of
-    /// this number.
+    /// As [`Records::layout`], and [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no variable
+    /// with this number.
     pub fn layout(&self, variable: usize) -> Result<Layout> {
         let found = self.header.variables.get(variable);
         let variable = found.ok_or_else(|| Error::not_found(format!("no variable {variable}")))?;
         self.records.layout(&self.header, variable)
     }
 
-    /// Fills `rows` with the elements of a region: numbers in native byte order, characters as they are.
+    /// Fills `rows` with the elements of a region: numbers in native byte order, characters unchanged.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the file ends before an element, with the
@@ -94,7 +94,7 @@ impl File {
     /// variable.
     pub fn read_part(&self, layout: &Layout, region: &Region, rows: &mut Planes<'_>) -> Result<()> {
         region.check(&layout.shape)?;
-        // Records one behind the other are one block too.
+        // Adjacent records also form one block.
         let apart = layout.record.filter(|distance| *distance != layout.block);
         for (part, out) in rows.slices(region) {
             match apart {
@@ -184,12 +184,12 @@ fn copy(piece: &[u8], offset: u64, out: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Turns big-endian numbers of `size` bytes into native ones, in place.
+/// Converts big-endian numbers of `size` bytes to native byte order, in place.
 pub fn to_native(bytes: &mut [u8], size: usize) {
     swap(bytes, size);
 }
 
-/// Turns native numbers of `size` bytes into big-endian ones, in place.
+/// Converts native numbers of `size` bytes to big-endian, in place.
 pub fn to_big_endian(bytes: &mut [u8], size: usize) {
     swap(bytes, size);
 }
@@ -210,13 +210,13 @@ fn swap(bytes: &mut [u8], size: usize) {
     }
 }
 
-/// Bytes that are read of a file at first. Most headers are smaller.
+/// The number of bytes of a file that are read first. Most headers are smaller.
 const FIRST: u64 = 64 << 10;
 
-/// How many times as large as the last piece the next one is.
+/// The factor by which each piece is larger than the previous one.
 const GROWTH: u64 = 16;
 
-/// Bytes of memory that a byte of a header can take, and that the stored bytes of it take.
+/// The number of bytes of memory that one byte of a header can take, including its stored form.
 const COST: u64 = 8;
 
 /// The maximum length of a read of several records.

@@ -1,7 +1,7 @@
 //! The header of a file: dimensions, attributes and variables, without their elements.
 //!
-//! Spec: NetCDF Classic Format Specification, "The Format in Detail"; CDF-5 by PnetCDF, which widens counts and
-//! lengths to 64 bits
+//! Spec: NetCDF Classic Format Specification, "The Format in Detail"; CDF-5 as defined by PnetCDF, which widens counts
+//! and lengths to 64 bits
 
 mod fields;
 mod list;
@@ -29,17 +29,17 @@ pub enum Version {
 }
 
 impl Version {
-    /// The version that the fourth byte of a file names.
+    /// The version that the fourth byte of a file stands for.
     pub fn of(byte: u8) -> Option<Version> {
         [Version::Classic, Version::Offset64, Version::Data64].into_iter().find(|known| *known as u8 == byte)
     }
 
-    /// Bytes of a length or a count (`NON_NEG`).
+    /// The size of a length or a count (`NON_NEG`) in bytes.
     fn count_width(self) -> u8 {
         if self == Version::Data64 { 8 } else { 4 }
     }
 
-    /// Bytes of an offset in the file (`OFFSET`).
+    /// The size of a file offset (`OFFSET`) in bytes.
     fn offset_width(self) -> u8 {
         if self == Version::Classic { 4 } else { 8 }
     }
@@ -49,8 +49,8 @@ impl Version {
         if self == Version::Data64 { i64::MAX.unsigned_abs() } else { u64::from(i32::MAX.unsigned_abs()) }
     }
 
-    /// The count that means that nobody counted (`STREAMING`), and the size of variables that are larger than their
-    /// field can say.
+    /// The count that means that the number of records is unknown (`STREAMING`), and the size of variables that are too
+    /// large for the field.
     fn most(self) -> u64 {
         if self == Version::Data64 { u64::MAX } else { u64::from(u32::MAX) }
     }
@@ -70,7 +70,7 @@ pub struct Header {
     pub version: Version,
     /// The number of records; `None` if it follows from the size of the file (`STREAMING`).
     pub records: Option<u64>,
-    /// The dimensions. Variables name them by their place in this list.
+    /// The dimensions. Variables refer to them by their index in this list.
     pub dimensions: Vec<Dimension>,
     /// The attributes of the file.
     pub attributes: Vec<Attribute>,
@@ -94,7 +94,7 @@ pub struct Attribute {
     pub name: Vec<u8>,
     /// The type of its values.
     pub data_type: DataType,
-    /// The values as they are stored, big-endian.
+    /// The stored values, big-endian.
     pub values: Vec<u8>,
 }
 
@@ -103,36 +103,36 @@ pub struct Attribute {
 pub struct Variable {
     /// The name, normally UTF-8.
     pub name: Vec<u8>,
-    /// Places in [`Header::dimensions`], the slowest dimension first. They are not checked.
+    /// Indexes into [`Header::dimensions`], the slowest dimension first. They are not checked.
     pub dimensions: Vec<u64>,
     /// Its attributes.
     pub attributes: Vec<Attribute>,
     /// The type of its elements.
     pub data_type: DataType,
-    /// The size that the writer noted (`vsize`). It is redundant, and wrong for large variables:
-    /// [`Layout`](crate::Layout) says the real one.
+    /// The size that the writer stored (`vsize`). It is redundant, and wrong for large variables:
+    /// [`Layout`](crate::Layout) has the actual one.
     pub size: u64,
     /// The offset of the first element in the file.
     pub begin: u64,
 }
 
-/// What the beginning of a file decodes to.
+/// The result of decoding the beginning of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded {
-    /// The header, and the number of bytes that it takes.
+    /// The header, and its size in bytes.
     Header(Box<Header>, u64),
-    /// The header goes on: at least so many bytes of the file are needed.
+    /// The header continues: at least this many bytes of the file are needed.
     More(u64),
 }
 
 impl Header {
-    /// Decodes a header from the first bytes of a file of `len` bytes. A count is compared with what is left of the
-    /// file, so that no more memory is taken than a few times the bytes of the header.
+    /// Decodes a header from the first bytes of a file of `len` bytes. Counts are compared with the remaining bytes of
+    /// the file, so decoding takes at most a few times as much memory as the header has bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it breaks the specification or ends with the
-    /// file, [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for versions and types that there are
-    /// not.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the header violates the specification or the
+    /// file ends within it, [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for unknown versions and
+    /// types.
     pub fn decode(bytes: &[u8], len: u64) -> Result<Decoded> {
         let mut fields = Fields::new(bytes, len);
         match Header::from_fields(&mut fields) {
@@ -158,7 +158,7 @@ impl Header {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a number does not fit its field in
-    /// this version, or the number of records is the one that is reserved.
+    /// this version, or the number of records is the reserved one.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut e = Encoder::new();
         e.bytes(MAGIC);
@@ -176,7 +176,8 @@ impl Header {
         Ok(e.into_bytes())
     }
 
-    /// The byte where each dimension, attribute of the file and variable begins, in this order: all have one encoding.
+    /// The byte at which each dimension, file attribute and variable begins, in this order. A header has only one
+    /// encoding.
     ///
     /// # Errors
     /// As [`Header::encode`].
@@ -189,7 +190,7 @@ impl Header {
         ])
     }
 
-    /// The place of the record dimension, the first if there are several.
+    /// The index of the record dimension, or of the first one if there are several.
     pub fn record_dimension(&self) -> Option<usize> {
         self.dimensions.iter().position(|dimension| dimension.length == 0)
     }

@@ -8,20 +8,20 @@ use hyperslab_core::{Error, Result};
 /// Where the elements of one variable lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The length of each dimension, that of records included.
+    /// The length of each dimension, including the record dimension.
     pub shape: Vec<u64>,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub element: usize,
     /// The offset of the first element in the file.
     pub begin: u64,
     /// The distance between records; `None` if the elements are one block.
     pub record: Option<u64>,
-    /// Bytes of the elements, for a record variable those of one record. Without padding.
+    /// The size of the elements in bytes, without padding; for a record variable, that of the elements in one record.
     pub block: u64,
 }
 
 impl Layout {
-    /// The offset behind the last element; `None` if it is not below 2^64.
+    /// The offset after the last element; `None` if it is 2^64 or more.
     pub fn end(&self) -> Option<u64> {
         let last = match (self.record, self.shape.first()) {
             (Some(_), Some(0)) => return Some(self.begin),
@@ -36,7 +36,8 @@ impl Layout {
         self.record.is_some_and(|distance| distance != self.block)
     }
 
-    /// Bytes of padding behind the elements, or behind those of each record. A single record variable has none.
+    /// The number of padding bytes after the elements, or after those of each record. A single record variable has
+    /// none.
     pub(crate) fn padding(&self) -> u64 {
         if self.record.is_some() && !self.is_interleaved() { 0 } else { padding(self.block) }
     }
@@ -45,9 +46,9 @@ impl Layout {
 /// What all record variables of a file have in common.
 #[derive(Clone, Debug)]
 pub struct Records {
-    /// How many records there are.
+    /// The number of records.
     pub count: u64,
-    /// The distance between records in bytes; `None` if it is not below 2^64.
+    /// The distance between records in bytes; `None` if it is 2^64 or more.
     pub size: Option<u64>,
 }
 
@@ -74,8 +75,8 @@ impl Records {
     /// Where the elements of a variable lie.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it names a dimension that there is not, has
-    /// records along another than its first dimension, or takes 2^64 bytes or more.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the variable refers to a dimension that does
+    /// not exist, has the record dimension anywhere but first, or takes 2^64 bytes or more.
     pub fn layout(&self, header: &Header, variable: &Variable) -> Result<Layout> {
         let block = block(header, variable)?;
         let is_record = is_record(header, variable);
@@ -96,13 +97,13 @@ impl Records {
     }
 }
 
-/// Whether a variable has records: its first dimension is that of records.
+/// Whether a variable has records, which means that its first dimension is the record dimension.
 pub(crate) fn is_record(header: &Header, variable: &Variable) -> bool {
     let first = variable.dimensions.first().and_then(|id| header.dimensions.get(usize::try_from(*id).ok()?));
     first.is_some_and(|dimension| dimension.length == 0)
 }
 
-/// The lengths of a variable's dimensions, 0 for that of records.
+/// The lengths of a variable's dimensions, 0 for the record dimension.
 fn lengths<'a>(header: &'a Header, variable: &'a Variable) -> Result<impl Iterator<Item = u64> + Clone + 'a> {
     let of = |id: &u64| usize::try_from(*id).ok().and_then(|id| header.dimensions.get(id));
     if let Some(id) = variable.dimensions.iter().find(|id| of(id).is_none()) {
@@ -112,7 +113,7 @@ fn lengths<'a>(header: &'a Header, variable: &'a Variable) -> Result<impl Iterat
     Ok(variable.dimensions.iter().filter_map(of).map(|dimension| dimension.length))
 }
 
-/// Bytes of the elements of a variable, or of those in one record.
+/// The size in bytes of the elements of a variable, or of those in one record.
 pub(crate) fn block(header: &Header, variable: &Variable) -> Result<u64> {
     let mut inner = lengths(header, variable)?.skip(usize::from(is_record(header, variable)));
     if inner.clone().any(|length| length == 0) {

@@ -1,15 +1,16 @@
 #![doc = include_str!("../README.md")]
 //! ## Contents
 //!
-//! A file is a header and the elements of variables. A variable without records is one block of big-endian elements.
-//! The elements of all other variables are interleaved: each record holds those of one index of the record dimension.
+//! A file consists of a header and the elements of variables. A variable without records is one block of big-endian
+//! elements. The elements of all other variables are interleaved: each record holds those at one index of the record
+//! dimension.
 //!
 //! * [`Header`]: dimensions, attributes and variables, decoded and encoded.
 //! * [`Layout`], [`Records`]: where the elements of a variable lie.
-//! * [`File`]: regions of elements.
+//! * [`File`]: reads the elements of regions.
 //! * [`Definition`], [`Writer`]: files that are declared, then written by any number of threads.
 //! * [`name`]: names that may be written.
-//! * [`check`](mod@check): whether a file is sound.
+//! * [`check`](mod@check): checks whether a file is valid.
 
 pub mod check;
 mod data_type;

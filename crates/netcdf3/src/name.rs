@@ -1,11 +1,11 @@
-//! The names that dimensions, variables and attributes may have, in NetCDF-4 too.
+//! The names that dimensions, variables and attributes may have, also in NetCDF-4.
 //!
 //! Spec: NetCDF Classic Format Specification, "Note on names"
 
 use std::borrow::Cow;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// A name in the form that the NetCDF library stores and looks for: NFC.
+/// A name in the form that the NetCDF library stores and looks up: NFC.
 pub fn normalized(name: &str) -> Cow<'_, str> {
     match is_nfc(name) {
         true => Cow::Borrowed(name),
@@ -13,8 +13,8 @@ pub fn normalized(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a character may stand in a name: none may be a slash or a control character, the first must be a letter, a
-/// digit, an underscore or outside of ASCII, and the last no space.
+/// Whether a character may occur in a name. None may be a slash or a control character, the first must be a letter, a
+/// digit, an underscore or a non-ASCII character, and the last must not be a space.
 pub fn is_allowed(character: char, is_first: bool, is_last: bool) -> bool {
     let can_begin = character.is_ascii_alphanumeric() || character == '_' || !character.is_ascii();
     character != '/'
@@ -38,8 +38,8 @@ pub(crate) fn fault(name: &[u8]) -> Option<&'static str> {
     (!is_allowed(last, false, true)).then_some("ends with a space")
 }
 
-/// The maximum length of a name in bytes, `NC_MAX_NAME`: the specification has no limit, but NetCDF-C has. In HDF5 it
-/// reads names of one byte less.
+/// The maximum length of a name in bytes, `NC_MAX_NAME`. The specification has no limit, but NetCDF-C does. In HDF5
+/// files, it reads names that are one byte shorter.
 pub const MAX_NAME: usize = 256;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Writing files: declared whole, their elements in any order by any number of threads, the header last.
+//! Writes files: declared as a whole, with their elements in any order by any number of threads, and the header last.
 //!
 //! Spec: NetCDF Classic Format Specification, "The Format in Detail"
 
@@ -20,12 +20,13 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use written::Written;
 
-/// A file that is being written. It has no signature before [`Writer::finish`] has returned, so that no program takes
-/// what was interrupted for a file.
+/// A file that is being written. It has no signature until [`Writer::finish`] has returned, so no program mistakes an
+/// interrupted write for a complete file.
 pub struct Writer {
     definition: Definition,
     storage: Arc<dyn WriteAt>,
-    /// Held by who writes between records: alone by who writes back what other variables have there.
+    /// Held by threads that write between records: exclusively if they write back the elements of other variables
+    /// there.
     records: RwLock<()>,
     /// Which elements of each variable were written; `None` if it is not known.
     written: Option<Vec<Written>>,
@@ -53,18 +54,18 @@ impl Writer {
         Ok(Writer { definition, storage, records: RwLock::default(), written: None })
     }
 
-    /// What is being written.
+    /// The definition of the file that is being written.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// Writes the elements of a region: numbers in native byte order, characters as they are. Many threads may write at
-    /// the same time, different elements.
+    /// Writes the elements of a region: numbers in native byte order, characters unchanged. Many threads may write
+    /// different elements at the same time.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the region is not within the
-    /// variable or `rows` has another length, [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is
-    /// no variable of this number, and any error of the storage.
+    /// variable or `rows` has the wrong length, [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there
+    /// is no variable with this number, and any error of the storage.
     pub fn write_part(&self, variable: usize, region: &Region, rows: &[u8]) -> Result<()> {
         self.part(variable, region, Elements::Rows(rows))
     }
@@ -77,13 +78,13 @@ impl Writer {
         self.part(variable, region, Elements::Fill)
     }
 
-    /// Completes the file. Variables and records that nothing was written to are filled, unless the writing was resumed:
-    /// then all elements must have been written or filled, now or before. The signature is written last, when all else
-    /// is on the medium.
+    /// Completes the file. Variables and records to which nothing was written are filled. If writing was resumed, they
+    /// are not: all elements must then have been written or filled, now or before. The signature is written last, when
+    /// everything else has reached the storage medium.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a part of a record was written, or
-    /// of what belongs to one index of the first dimension; and any error of the storage.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if only a part of a record was
+    /// written, or only a part of the elements at one index of the first dimension; and any error of the storage.
     pub fn finish(self) -> Result<()> {
         let written = self.written.iter().flatten().enumerate();
         for (number, written) in written {
@@ -99,7 +100,7 @@ impl Writer {
         self.storage.write_at(0, signature)
     }
 
-    /// Writes a part of a variable, and notes that it is written.
+    /// Writes a part of a variable, and records that it was written.
     fn part(&self, number: usize, region: &Region, elements: Elements<'_>) -> Result<()> {
         let (layout, fill) = (self.definition.layout(number)?, self.definition.fill(number)?);
         let written = check_part(layout, region, &elements)
@@ -156,7 +157,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the elements of a region, each run of bytes on its own.
+    /// Writes the elements of a region, each run of bytes separately.
     fn write_runs(
         &self,
         layout: &Layout,
@@ -211,7 +212,7 @@ fn check_part(layout: &Layout, region: &Region, elements: &Elements<'_>) -> Resu
     Ok(())
 }
 
-/// Stores the elements of a run and its padding at the beginning of `out`. Returns their bytes.
+/// Stores the elements of a run and its padding at the beginning of `out`. Returns these bytes.
 fn store<'o>(
     run: &Run,
     out: &'o mut [u8],
@@ -232,17 +233,17 @@ fn too_large() -> Error {
     Error::invalid("more elements than memory holds")
 }
 
-/// A variable as errors name it.
+/// The name of a variable, for errors.
 fn path(variable: &Variable) -> String {
     format!("/{}", String::from_utf8_lossy(&variable.name))
 }
 
-/// Bytes that are converted or filled at once, a multiple of the size of every type.
+/// The number of bytes that are converted or filled at once, a multiple of the size of every type.
 const PIECE: usize = 1 << 20;
 
-/// The distance in bytes up to which records are written together with what lies between them: reading and writing so
-/// many bytes takes as long as a write of a few.
+/// The distance in bytes up to which records are written together with the bytes between them: reading and writing this
+/// many bytes takes as long as writing a few.
 const NEAR: u64 = 2 << 10;
 
-/// Bytes of the signature: the magic number and the version.
+/// The size of the signature in bytes: the magic number and the version.
 const SIGNATURE: usize = MAGIC.len() + 1;

@@ -1,4 +1,4 @@
-//! Datasets that are dimensions.
+//! Datasets that represent dimensions.
 
 use crate::name;
 use hyperslab_core::rows::Slot;
@@ -39,8 +39,8 @@ impl Scale {
         Ok(Some(Scale { pure: label.starts_with(PURE_DIMENSION), name: label }))
     }
 
-    /// The identifier of a dimension, which numbers dimensions in the order of their definition. Only NetCDF-4 files
-    /// have it.
+    /// The identifier of a dimension. Identifiers number dimensions in the order of their definition, and only NetCDF-4
+    /// files have them.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -51,7 +51,7 @@ impl Scale {
     }
 
     /// The length of an unlimited dimension without coordinate variable: the length of the longest variable along it,
-    /// since no dataset of its own grows.
+    /// since the dimension has no dataset of its own that grows.
     ///
     /// # Errors
     /// If the list of variables cannot be read.

@@ -7,11 +7,11 @@ use hyperslab_hdf5::{File, Object, ObjectKind};
 
 /// Whether a file was written as NetCDF-4.
 ///
-/// Since 4.4.1 the NetCDF library writes the attribute `_NCProperties` to the root group; `_nc3_strict` marks the
-/// classic model. Files of older versions are recognised by the datasets of the root group and the scales of their
+/// Since version 4.4.1, the NetCDF library writes the attribute `_NCProperties` to the root group; `_nc3_strict` marks
+/// the classic model. Files of older versions are recognised by the datasets of the root group and the scales of their
 /// dimensions: by attributes that only this library writes, or by the `NAME` of a dimension without coordinates. The
-/// oldest files have neither if all their dimensions have coordinates. They are recognised if links are tracked in
-/// the order of creation, which few other programs do, and all dimensions of all datasets have scales.
+/// oldest files have neither if all their dimensions have coordinates. They are recognised if the creation order of
+/// links is tracked, which few other programs do, and all dimensions of all datasets have scales.
 ///
 /// # Errors
 /// If the root group cannot be read.
@@ -27,7 +27,7 @@ pub fn is_netcdf4(file: &File) -> Result<bool> {
     let links = root.links(file)?;
     let mut addresses: Vec<Address> = links.iter().filter_map(hyperslab_hdf5::Link::address).collect();
     if !ordered {
-        // Such a file is hardly ever one, and reading all headers of a large one takes long.
+        // Such a file is hardly ever NetCDF-4, and reading all headers of a large one takes long.
         addresses.truncate(MAX_EXAMINED);
         file.fetch_objects(&addresses);
     }
@@ -46,10 +46,10 @@ pub fn is_netcdf4(file: &File) -> Result<bool> {
     Ok(ordered && attached && complete)
 }
 
-/// What the attributes of a dataset say about the program that wrote it.
+/// What the attributes of a dataset reveal about the program that wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// Only the NetCDF library writes this.
+    /// An attribute that only the NetCDF library writes.
     Mark,
     /// It is a dimension scale or a scalar, which has no scales.
     Alone,
@@ -95,5 +95,5 @@ fn has_mark(file: &File, object: &Object) -> Result<bool> {
     Ok(valid(Scale::of(file, object))?.flatten().is_some_and(|scale| scale.pure))
 }
 
-/// The number of objects that are examined in a file whose links are not tracked in the order of creation.
+/// The number of objects that are examined in a file that does not track the creation order of links.
 const MAX_EXAMINED: usize = 64;

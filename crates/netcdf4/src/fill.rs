@@ -2,7 +2,7 @@
 //!
 //! Spec: `netcdf.h`, `NC_FILL_BYTE` to `NC_FILL_UINT64`
 
-/// The number types of NetCDF. Texts and user-defined types are filled with zeros.
+/// The number types of NetCDF. Text and user-defined types are filled with zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberType {
     /// `NC_BYTE`: 8 bits, signed

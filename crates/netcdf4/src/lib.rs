@@ -6,17 +6,17 @@
 //! no coordinate variable. The attribute `DIMENSION_LIST` of a variable refers to the scales of its dimensions; the
 //! attribute `REFERENCE_LIST` of a scale refers to the variables.
 //!
-//! * [`Scale`]: a dataset that is a dimension.
+//! * [`Scale`]: a dataset that represents a dimension.
 //! * [`dimensions`], [`dimension_scales`]: the scales of a variable's dimensions, the first of each and all.
-//! * [`dimension_ids`]: the dimensions of a coordinate variable with several of them.
+//! * [`dimension_ids`]: the dimensions of a multidimensional coordinate variable.
 //! * [`is_hidden`], [`is_sound`]: attributes that only represent structure.
 //! * [`NumberType`]: default fill values.
 //! * [`name`]: names of attributes with a meaning in NetCDF.
-//! * [`rules`]: names of attributes that the NetCDF library reserves, and chunks that it chooses.
+//! * [`rules`]: attribute names that the NetCDF library reserves, and chunk shapes that it chooses.
 //! * [`is_netcdf4`]: whether a file was written as NetCDF-4 or only uses the same conventions.
 //!
-//! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony dimensions. In this crate they
-//! have only an index.
+//! Dimensions of HDF5 datasets without scales have no name; NetCDF calls them phony dimensions. In this crate, they
+//! only have an index.
 
 mod dimension;
 mod file;

@@ -12,7 +12,7 @@ pub const CLASSIC_MODEL: &str = "_nc3_strict";
 /// On a dimension scale: the identifier of the dimension, an `int` from 0 in the order of definition.
 pub const DIMENSION_ID: &str = "_Netcdf4Dimid";
 
-/// On a coordinate variable of several dimensions: the identifiers of its dimensions.
+/// On a multidimensional coordinate variable: the identifiers of its dimensions.
 pub const COORDINATES: &str = "_Netcdf4Coordinates";
 
 /// On a dimension scale: `DIMENSION_SCALE`.
@@ -33,6 +33,6 @@ pub const DIMENSION_LABELS: &str = "DIMENSION_LABELS";
 /// On a variable: the fill value, of the variable's datatype.
 pub const FILL_VALUE: &str = "_FillValue";
 
-/// How the link name of a variable begins that has the name of a dimension of its group but is not its coordinates:
-/// the dimension scale has the name itself.
+/// The prefix of the link name of a variable that has the same name as a dimension of its group but is not its
+/// coordinate variable: the dimension scale has the name itself.
 pub const NON_COORDINATE: &[u8] = b"_nc4_non_coord_";

@@ -1,10 +1,10 @@
-//! What the NetCDF library reserves, and what it chooses itself.
+//! What the NetCDF library reserves, and the defaults that it chooses.
 //!
 //! Spec: NetCDF-4 file format specification, "Appendix C.3: The NetCDF-4 Format"; `netcdf.h`
 
 use crate::name;
 
-/// Whether the library hides attributes of this name, on any object.
+/// Whether the library hides attributes with this name, on any object.
 pub fn is_reserved(attribute: &str) -> bool {
     RESERVED.contains(&attribute)
 }
@@ -30,8 +30,8 @@ pub fn properties() -> String {
     format!("version=2,hyperslab={}", env!("CARGO_PKG_VERSION"))
 }
 
-/// The shape of a chunk that nobody has chosen, of elements of `size` bytes: 1 along dimensions that are unlimited, and
-/// about equal parts of the others. Along an only dimension that is unlimited, 4 KiB.
+/// The default chunk shape for elements of `size` bytes: 1 along unlimited dimensions, and about equal parts of the
+/// others. If the only dimension is unlimited, 4 KiB along it.
 pub fn default_chunk(extents: &[u64], unlimited: &[bool], size: u64) -> Vec<u64> {
     let size = size.max(1);
     let growing = unlimited.iter().filter(|is| **is).count();
@@ -52,7 +52,7 @@ pub fn default_chunk(extents: &[u64], unlimited: &[bool], size: u64) -> Vec<u64>
     chunk
 }
 
-/// The side of a cube of so many elements.
+/// The side of a cube with this number of elements.
 fn side_of(elements: u64, rank: usize) -> u64 {
     let power = u32::try_from(rank).unwrap_or(u32::MAX);
     (1..)
@@ -61,7 +61,7 @@ fn side_of(elements: u64, rank: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// The size in bytes of a chunk along an only unlimited dimension (`DEFAULT_1D_UNLIM_SIZE`), and of any other
+/// The size of a chunk in bytes if the only dimension is unlimited (`DEFAULT_1D_UNLIM_SIZE`), and of any other chunk
 /// (`DEFAULT_CHUNK_SIZE` before version 4.9).
 const MAX_ALONE: u64 = 4096;
 const MAX_CHUNK: u64 = 4 << 20;

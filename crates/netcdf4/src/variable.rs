@@ -17,8 +17,8 @@ pub fn dimensions(file: &File, dataset: &Object) -> Result<Vec<Option<Address>>>
     Ok(scales.into_iter().map(|scales| scales.first().copied().flatten()).collect())
 }
 
-/// For each dimension of a dataset, the addresses of all its scales; `None` for a reference to nothing. Empty as
-/// [`dimensions`] is.
+/// For each dimension of a dataset, the addresses of all its scales; `None` for a reference to nothing. Empty in the
+/// same cases as [`dimensions`].
 ///
 /// # Errors
 /// If its `DIMENSION_LIST` cannot be read.
@@ -38,8 +38,8 @@ pub fn dimension_scales(file: &File, dataset: &Object) -> Result<Vec<Vec<Option<
     Ok(Slot::each(&rows.rows).map(scales).collect())
 }
 
-/// The identifiers of the dimensions of a coordinate variable with several dimensions, which no scales can be attached
-/// to as it is one itself. Empty if the attribute is absent or has another datatype.
+/// The identifiers of the dimensions of a multidimensional coordinate variable. As it is a dimension scale itself, no
+/// scales can be attached to it. Empty if the attribute is absent or has another datatype.
 ///
 /// # Errors
 /// If its `_Netcdf4Coordinates` cannot be read.
@@ -57,7 +57,7 @@ pub fn dimension_ids(file: &File, dataset: &Object) -> Result<Vec<i64>> {
         .collect())
 }
 
-/// The labels of a dataset's dimensions, which HDF5 stores apart from scales. Empty if there are none, or if the
+/// The labels of a dataset's dimensions, which HDF5 stores separately from scales. Empty if there are none, or if the
 /// attribute of that name has another datatype.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An array that was opened together with others, of which one [`Array`] is made.
+/// An array that was opened together with others, from which one [`Array`] is made.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
 pub(crate) struct OpenedArray(Mutex<Option<(Opened, Node)>>);
 
@@ -35,7 +35,7 @@ impl OpenedArray {
     }
 }
 
-/// An array of an open store. `hyperslab.Array` is made of it.
+/// An array of an open store, the base of `hyperslab.Array`.
 #[pyclass(frozen, subclass, weakref, module = "hyperslab._hyperslab")]
 pub(crate) struct Array {
     pub(crate) opened: Opened,
@@ -48,7 +48,7 @@ pub(crate) struct Array {
 impl Array {
     fn new(py: Python<'_>, opened: Opened, node: Node) -> PyResult<Array> {
         let mut of = dtype(py, opened.datatype())?;
-        // Texts of UTF-32 are characters of NumPy; in rows they are UTF-8.
+        // UTF-32 strings are NumPy characters; in rows they are UTF-8.
         if let Some(storage) = node.storage()
             && storage.element.charset == Some(CharacterSet::Utf32)
             && let Datatype::String(Text::Fixed { len, .. }) = opened.datatype().resolved()
@@ -73,7 +73,7 @@ impl Array {
         self.opened.elements().extents().is_none()
     }
 
-    /// Refuses a column of the cells of a sparse array, which has no positions.
+    /// Refuses a cell column of a sparse array, which has no positions.
     fn check_counted(&self, py: Python<'_>) -> PyResult<()> {
         match self.node.shape(self.opened.path()) {
             Some(Shape::Dims(dims)) if dims.iter().any(|of| of.extent == Extent::Uncounted) => {
@@ -85,7 +85,7 @@ impl Array {
         }
     }
 
-    /// One element of which rows are elements.
+    /// Reads one element, for datatypes whose rows are elements.
     fn element<'py>(&self, py: Python<'py>, at: Vec<u64>) -> PyResult<Bound<'py, PyAny>> {
         let size = self.opened.datatype().row_size().unwrap_or(0);
         let mut row = vec![0; size];
@@ -143,7 +143,7 @@ impl Array {
 
 #[pymethods]
 impl Array {
-    /// The array at a path of an open store, or one that [`File::arrays`] has opened.
+    /// The array at a path of an open store, or one opened by [`File::arrays`].
     #[new]
     fn open(py: Python<'_>, file: &File, array: &Bound<'_, PyAny>) -> PyResult<Array> {
         if let Ok(opened) = array.cast::<OpenedArray>() {
@@ -181,13 +181,13 @@ impl Array {
         self.dtype.bind(py).clone()
     }
 
-    /// Datatype in the words of NDL.
+    /// Datatype in NDL notation.
     #[getter]
     fn datatype(&self) -> String {
         self.opened.datatype().to_string()
     }
 
-    /// Path of the committed datatype that the elements have; `None` for a type of its own.
+    /// Path of the committed datatype of the elements; `None` if the datatype is not committed.
     #[getter]
     fn datatype_path(&self) -> Option<&str> {
         match &**self.opened.datatype() {
@@ -196,13 +196,13 @@ impl Array {
         }
     }
 
-    /// Whether it has no elements, not even none: a null dataspace.
+    /// Whether it has a null dataspace, rather than an empty one.
     #[getter]
     fn is_empty_space(&self) -> bool {
         self.is_null()
     }
 
-    /// Paths of the dimensions; `None` for one without a name.
+    /// Paths of the dimensions; `None` for an unnamed one.
     #[getter]
     fn dimension_paths(&self) -> Vec<Option<String>> {
         let path = |path: &NodePath| path.as_str().to_owned();
@@ -213,7 +213,7 @@ impl Array {
         }
     }
 
-    /// Whether each dimension can grow.
+    /// Whether each dimension is unlimited.
     #[getter]
     fn unlimited(&self) -> Vec<bool> {
         match self.node.shape(self.opened.path()) {
@@ -229,7 +229,7 @@ impl Array {
         chunk.map(|chunk| PyTuple::new(py, chunk)).transpose()
     }
 
-    /// Shape of the shards that chunks lie in; `None` if there are none.
+    /// Shape of the shards that contain the chunks; `None` if there are none.
     #[getter]
     fn shards<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let shard = self.storage().and_then(|storage| storage.shard.as_ref());
@@ -244,12 +244,12 @@ impl Array {
         }
     }
 
-    /// Attributes that cannot be read, and why.
+    /// Attributes that cannot be read, with the reasons.
     fn unreadable_attributes(&self) -> Vec<(&str, &str)> {
         self.node.attributes().map(attribute::unreadable).unwrap_or_default()
     }
 
-    /// How the elements are stored, in the words of NDL.
+    /// How the elements are stored, in NDL notation.
     fn storage_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.storage() {
             Some(storage) => storage::dict(py, storage, Some(self.opened.datatype())),
@@ -257,7 +257,7 @@ impl Array {
         }
     }
 
-    /// The element that was never written, stated or not; `None` if none is defined.
+    /// The value of elements that were never written, stated or not; `None` if it is undefined.
     fn fill_element<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let datatype = self.opened.datatype();
         let stated = match self.storage().map(|storage| &storage.fill) {
@@ -269,7 +269,7 @@ impl Array {
         attribute::of_shape(py, datatype, &stated.unwrap_or_else(zero), &[])
     }
 
-    /// An integer that no valid element has, for nullable integers; `None` if there is none. Reads the array.
+    /// An integer that no valid element equals, for nullable integers; `None` if there is none. Reads the array.
     fn absent_integer(&self, py: Python<'_>) -> PyResult<Option<i128>> {
         let Some(value) = self.opened.run(py, usize::MAX, hyperslab::Array::absent_integer)? else {
             return Ok(None);
@@ -296,7 +296,8 @@ impl Array {
         self.read_key(py, key, (Texts::Stored, Utf8::Strict))
     }
 
-    /// Reads a selection. `text` says what texts become: object, string or bytes, or as they are stored; `errors` is strict or replace.
+    /// Reads a selection. `text` says how strings are returned: object, string or bytes [default: as they are stored];
+    /// `errors` is strict or replace.
     #[pyo3(signature = (key=None, *, text=None, errors="strict"))]
     fn read_selection<'py>(
         &self,
@@ -325,8 +326,8 @@ impl Array {
         self.read_key(py, key.unwrap_or(&all), (texts, utf8))
     }
 
-    /// The shape that a key selects, if its elements can be read into memory of the caller: those that are rows, and not members of
-    /// them or axes within.
+    /// The shape that a key selects, if the elements can be read into memory of the caller: their rows must be
+    /// elements, and the key may not select members or inner axes.
     fn direct_shape<'py>(
         &self,
         py: Python<'py>,
@@ -345,7 +346,7 @@ impl Array {
         values::extents(py, &shape, &self.inner).map(Some)
     }
 
-    /// Fills bytes, which are those of an array of the right dtype and shape, with a selection that has a direct shape.
+    /// Reads a selection that has a direct shape into the bytes of an array of the right dtype and shape.
     fn fill<'py>(
         &self,
         py: Python<'py>,
@@ -356,7 +357,7 @@ impl Array {
         values::fill(py, &self.opened, &key.select, flat)
     }
 
-    /// Single elements, by the positions of each, one after the other.
+    /// Reads single elements, given the concatenated positions of each.
     fn points<'py>(
         &self,
         py: Python<'py>,
@@ -368,7 +369,7 @@ impl Array {
         self.selected(py, &select, &shape, (Texts::Stored, Utf8::Strict))
     }
 
-    /// The elements that a selection as text means: `time=2026-03,lat=-30..30`.
+    /// The elements of a selection in text form: `time=2026-03,lat=-30..30`.
     fn labelled<'py>(&self, py: Python<'py>, selection: &str) -> PyResult<Bound<'py, PyAny>> {
         let select: Select = selection.parse().raised(py)?;
         let shape = self.opened.selected_shape(&select).raised(py)?;
@@ -376,7 +377,7 @@ impl Array {
         if shape.is_empty() { read.get_item(PyTuple::empty(py)) } else { Ok(read) }
     }
 
-    /// The places of chunks: first elements, offsets, lengths, filter masks, and files; and whether there are any.
+    /// The places of chunks: first elements, offsets, lengths, filter masks and files; and the kind of placement.
     #[expect(clippy::type_complexity)]
     fn places<'py>(
         &self,
@@ -434,7 +435,7 @@ struct Table {
     offsets: Vec<u64>,
     lengths: Vec<u64>,
     masks: Vec<u32>,
-    /// The files, and for each chunk which one it is in.
+    /// The files. `file` has the index of the file of each chunk.
     files: Vec<Option<String>>,
     file: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Arrays and tables for readers of Arrow, by its interface of capsules. Nothing becomes an object of Python.
+//! Arrays and tables for Arrow readers, through the Arrow PyCapsule interface. No element becomes a Python object.
 
 use crate::array::Array;
 use crate::error::Raised;
@@ -46,7 +46,7 @@ pub(crate) fn arrow_c_array<'py>(
     let opened = &array.opened;
     let rank = opened.shape().len();
     if rank > 1 {
-        let text = format!("{} has {rank} dimensions, an array of Arrow has one", opened.path());
+        let text = format!("{} has {rank} dimensions, but an Arrow array has one", opened.path());
         return Err(PyTypeError::new_err(text));
     }
     let count = hyperslab::nd::element_bytes(opened.shape(), opened.datatype().row_size().unwrap_or(0));
@@ -83,7 +83,7 @@ pub(crate) struct Table {
     batches: Vec<RecordBatch>,
 }
 
-/// Reads arrays of the same dimensions, or the cells of a sparse array, as a table.
+/// Reads arrays with the same dimensions, or the cells of a sparse array, as a table.
 #[pyfunction]
 #[pyo3(signature = (file, paths, *, select, decode, texts))]
 pub(crate) fn table(
@@ -143,7 +143,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // Another schema is a wish, which need not be fulfilled.
+        // A requested schema is only a wish, which need not be fulfilled.
         drop(requested_schema);
         let batches = self.batches.clone().into_iter().map(Ok);
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));

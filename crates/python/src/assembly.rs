@@ -40,13 +40,13 @@ impl Assembly {
         work(&self.shared()?).raised(py)
     }
 
-    /// Forgets the store, which is finished or abandoned.
+    /// Releases the store, which is finished or abandoned.
     fn close(&self) {
         *self.lock() = None;
     }
 }
 
-/// What the store becomes.
+/// How the store is written.
 #[derive(FromPyObject)]
 struct Declaring {
     #[pyo3(item)]
@@ -55,7 +55,7 @@ struct Declaring {
     allow_loss: Vec<String>,
     #[pyo3(item)]
     overwrite: bool,
-    /// The options that only one format has, by `FORMAT.KEY`.
+    /// The options that are specific to a format, as `FORMAT.KEY`.
     #[pyo3(item, default)]
     options: Vec<(String, Option<String>)>,
 }
@@ -66,7 +66,7 @@ impl Declaring {
         let allow = Loss::of_names(&allow_loss).raised(py)?;
         let native = match format_of(Some(target), format.as_deref()) {
             Ok(of) => target_options(ConvertOptions::new(of).native, &options).raised(py)?,
-            // Whoever declares the store says so.
+            // The error is raised when the store is declared.
             Err(_) => TargetOptions::default(),
         };
         Ok(AssemblyOptions { format, native, allow, overwrite, pool: pool() })
@@ -74,12 +74,12 @@ impl Declaring {
 }
 
 fn over() -> PyErr {
-    PyRuntimeError::new_err("the store was finished or abandoned")
+    PyRuntimeError::new_err("the store is already finished or abandoned")
 }
 
 #[pymethods]
 impl Assembly {
-    /// What a store would change and lose. Writes nothing.
+    /// Reports what a store would change and lose. Writes nothing.
     #[staticmethod]
     fn plan<'py>(
         py: Python<'py>,
@@ -111,14 +111,14 @@ impl Assembly {
         Ok(Assembly { inner: Mutex::new(Some(inner)) })
     }
 
-    /// Opens a store that is being written, by its folder.
+    /// Opens a store that is being written, given its folder.
     #[staticmethod]
     fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Assembly> {
         let inner = run(py, 0, |_| hyperslab::assemble::Assembly::open(&folder))?;
         Ok(Assembly { inner: Mutex::new(Some(inner)) })
     }
 
-    /// The hidden folder beside the target.
+    /// The hidden folder next to the target.
     #[getter]
     fn folder(&self, py: Python<'_>) -> PyResult<PathBuf> {
         self.with(py, |inner| Ok(inner.folder().to_owned()))
@@ -136,13 +136,13 @@ impl Assembly {
         self.with(py, |inner| Ok(inner.waiting().iter().map(ToString::to_string).collect()))
     }
 
-    /// Shape of what is written at once of an array.
+    /// Shape of the unit in which an array is written.
     fn unit<'py>(&self, py: Python<'py>, array: &str) -> PyResult<Bound<'py, PyTuple>> {
         let unit = self.with(py, |inner| inner.unit(&NodePath::new(array)?))?;
         PyTuple::new(py, unit)
     }
 
-    /// What was declared of an array: dtype, dimensions that elements have themselves, shape, and fill value.
+    /// The declaration of an array: dtype, inner dimensions of elements, shape, and fill value.
     fn declared<'py>(&self, py: Python<'py>, array: &str) -> PyResult<Bound<'py, PyTuple>> {
         let path = NodePath::new(array).raised(py)?;
         let (datatype, extents, fill) =
@@ -152,7 +152,7 @@ impl Assembly {
         (dtype, PyTuple::new(py, inner)?, PyTuple::new(py, extents)?, fill).into_pyobject(py)
     }
 
-    /// Writes elements from `start` on, and gives the receipt as text.
+    /// Writes elements starting at `start`, and returns the receipt as text.
     fn write(
         &self,
         py: Python<'_>,
@@ -172,7 +172,7 @@ impl Assembly {
         Ok(receipt.to_json())
     }
 
-    /// Makes the store of what the receipts name. Gives what it changes and loses.
+    /// Assembles the store from what the receipts name. Returns what it changes and loses.
     fn finish<'py>(&self, py: Python<'py>, receipts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
         let receipts = receipts.iter().map(|text| Receipt::of_json(text));
         let receipts = receipts.collect::<hyperslab::Result<Vec<_>>>().raised(py)?;
@@ -193,7 +193,7 @@ impl Assembly {
     }
 }
 
-/// Makes the store. If it would lose what is not allowed, tells what that is.
+/// Makes the store. If it would lose content that may not be lost, the outcome says what.
 fn finished(inner: &hyperslab::assemble::Assembly, receipts: &[Receipt]) -> hyperslab::Result<Outcome> {
     let of = |plan: &Plan| -> hyperslab::Result<Outcome> {
         Ok(Outcome::planned(plan, inner.format()?, Some(inner.target())))

@@ -1,4 +1,4 @@
-//! Attributes as values of Python.
+//! Attributes as Python values.
 
 use crate::dtype::plain;
 use crate::object;
@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// Attributes by name. One that cannot be read is left out, and [`unreadable`] tells why.
+/// Attributes by name. One that cannot be read is left out, and [`unreadable`] returns the reason.
 pub(crate) fn dict<'py>(py: Python<'py>, attributes: &Attributes) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (name, attribute) in attributes {
@@ -18,7 +18,7 @@ pub(crate) fn dict<'py>(py: Python<'py>, attributes: &Attributes) -> PyResult<Bo
     Ok(dict)
 }
 
-/// Why attributes cannot be read.
+/// Attributes that cannot be read, with the reasons.
 pub(crate) fn unreadable(attributes: &Attributes) -> Vec<(&str, &str)> {
     attributes
         .iter()
@@ -26,8 +26,8 @@ pub(crate) fn unreadable(attributes: &Attributes) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// A text, a number of NumPy, or an array; several texts are a list, and a null dataspace is `None`. A document of JSON, as Zarr
-/// has them, is what it says: a dictionary, a list, or `None` for `null`.
+/// A string, a NumPy number, or an array; several strings are a list, and a null dataspace is `None`. A JSON document,
+/// as in Zarr, is decoded: to a dictionary, a list, or `None` for `null`.
 fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyAny>> {
     let Some(shape) = &attribute.shape else { return Ok(py.None().into_bound(py)) };
     let value = of_shape(py, &attribute.datatype, &attribute.value, shape)?;
@@ -37,7 +37,7 @@ fn value<'py>(py: Python<'py>, attribute: &Attribute) -> PyResult<Bound<'py, PyA
     }
 }
 
-/// Whether the text of an attribute is a document of JSON.
+/// Whether the string in an attribute is a JSON document.
 fn is_document(attribute: &Attribute) -> bool {
     let says_so =
         |(format, said): &(&str, Directive)| *format == "zarr" && *said == Directive::Text("json".to_owned());
@@ -46,7 +46,7 @@ fn is_document(attribute: &Attribute) -> bool {
         && attribute.native.iter().any(says_so)
 }
 
-/// Elements with a shape; no dimensions make one value.
+/// Elements in the given shape; without dimensions, a single value.
 pub(crate) fn of_shape<'py>(
     py: Python<'py>,
     datatype: &Datatype,
@@ -66,7 +66,7 @@ pub(crate) fn of_shape<'py>(
         };
     }
     if datatype.row_size() == Some(0) {
-        // Elements without bytes cannot be counted by them.
+        // Elements of zero bytes cannot be counted by the number of bytes.
         let zeros = (PyTuple::new(py, shape)?, plain(py, datatype)?);
         let zeros = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "zeros"), zeros)?;
         return if shape.is_empty() { zeros.get_item(PyTuple::empty(py)) } else { Ok(zeros) };
@@ -76,7 +76,7 @@ pub(crate) fn of_shape<'py>(
         [] => flat.get_item(0),
         [_] => Ok(flat),
         shape => {
-            // Elements can be arrays themselves.
+            // Elements can themselves be arrays.
             let inner: Vec<u64> = flat.getattr(intern!(py, "shape"))?.extract()?;
             let all: Vec<u64> = shape.iter().chain(inner.iter().skip(1)).copied().collect();
             flat.call_method1(intern!(py, "reshape"), (PyTuple::new(py, all)?,))

@@ -1,4 +1,4 @@
-//! Stores that are made of values of Python.
+//! Stores made from Python values.
 
 use crate::error::Raised;
 use crate::given;
@@ -13,20 +13,20 @@ use pyo3::types::PyDict;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The objects of a store that is to be written.
+/// The objects of a store to be written.
 #[pyclass(frozen, module = "hyperslab._hyperslab")]
 pub(crate) struct Builder {
     store: Mutex<Schema>,
 }
 
-/// What was added, until it is a source, which can be written several times.
+/// The added objects, until they become a source, which can be written several times.
 enum Schema {
     Open(StoreBuilder),
     Built(Arc<dyn Source>),
 }
 
 impl Builder {
-    /// What was added, as a source. Nothing can be added then.
+    /// The added objects as a source. After that, nothing more can be added.
     pub(crate) fn built(&self) -> Arc<dyn Source> {
         let mut store = self.lock();
         let source = match mem::replace(&mut *store, Schema::Open(StoreBuilder::new())) {
@@ -48,9 +48,9 @@ impl Builder {
     ) -> PyResult<T> {
         match &mut *self.lock() {
             Schema::Open(builder) => add(builder).raised(py),
-            Schema::Built(_) => {
-                Err(PyRuntimeError::new_err("nothing can be added to a schema of which a store was made"))
-            }
+            Schema::Built(_) => Err(PyRuntimeError::new_err(
+                "nothing can be added to a schema after a store was made from it",
+            )),
         }
     }
 
@@ -102,8 +102,9 @@ impl Builder {
         self.add(py, path, Node::DimCoord(dimension))
     }
 
-    /// Adds an array along dimensions: of each its path, length, and whether it can grow. `values` is a NumPy array, or `None` for
-    /// elements that come later. If it has the path of its only dimension, it is the coordinates.
+    /// Adds an array along dimensions, each given by its path, its length, and whether it is unlimited. `values` is a
+    /// NumPy array, or `None` for elements that are written later. An array with the path of its only dimension holds
+    /// the coordinates.
     #[expect(clippy::too_many_arguments)]
     fn array(
         &self,
@@ -147,7 +148,7 @@ impl Builder {
                     let coordinate = path.as_deref().map(NodePath::new).transpose()?;
                     Ok(Dimension { extent: extent(*size, *unlimited), coordinate })
                 });
-                // A variable of several dimensions may have the name of one of them.
+                // A multidimensional variable may have the name of one of its dimensions.
                 let own = dimensions.iter().find(|(of, ..)| of.as_deref() == Some(path));
                 Node::Ndarray(Ndarray {
                     shape: Shape::Dims(dims.collect::<hyperslab::Result<_>>().raised(py)?),

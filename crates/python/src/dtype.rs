@@ -1,4 +1,4 @@
-//! Datatypes as those of NumPy.
+//! Datatypes as NumPy dtypes.
 
 use hyperslab::model::{Datatype, Float, Member, Text, TimeUnit};
 use pyo3::IntoPyObjectExt;
@@ -6,32 +6,32 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// How elements become those of a NumPy array.
+/// How elements are represented in a NumPy array.
 pub(crate) struct Dtype<'py> {
     /// The dtype of an element.
     pub(crate) dtype: Bound<'py, PyAny>,
-    /// The dimensions that an element has itself, which follow those of the array.
+    /// The inner dimensions of an element, which follow those of the array.
     pub(crate) inner: Vec<u64>,
-    /// How rows become elements.
+    /// How rows are converted to elements.
     pub(crate) form: Form,
 }
 
-/// How rows become elements.
+/// How rows are converted to elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Rows are the bytes of elements.
     Rows,
-    /// Texts of variable length.
+    /// Variable-length strings.
     Texts,
-    /// Texts of as many characters.
+    /// Strings with a fixed number of characters.
     Characters,
-    /// A byte before each element says whether it is valid.
+    /// A byte before each element states whether it is valid.
     Masked,
-    /// Elements are objects, or have some in them.
+    /// Elements are objects, or contain objects.
     Objects,
 }
 
-/// The dtype of a datatype, and how its rows become elements.
+/// The dtype of a datatype, and how its rows are converted to elements.
 pub(crate) fn dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Dtype<'py>> {
     let of = |dtype, form| Ok(Dtype { dtype, inner: Vec::new(), form });
     match datatype.resolved() {
@@ -40,7 +40,7 @@ pub(crate) fn dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Dtype
         Datatype::Array { base, shape } => {
             let inner = dtype(py, base)?;
             let shape = shape.iter().copied().chain(inner.inner).collect();
-            // Only rows of whole elements are read in another way.
+            // Inner elements of any other form are read as objects.
             let form = if inner.form == Form::Rows { Form::Rows } else { Form::Objects };
             Ok(Dtype { dtype: inner.dtype, inner: shape, form })
         }
@@ -49,7 +49,7 @@ pub(crate) fn dtype<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Dtype
     }
 }
 
-/// The dtype of elements within others, too.
+/// The dtype of elements, including those within others.
 pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound<'py, PyAny>> {
     let word = |word: &str| made(py, word);
     match datatype {
@@ -113,11 +113,11 @@ pub(crate) fn plain<'py>(py: Python<'py>, datatype: &Datatype) -> PyResult<Bound
     }
 }
 
-/// Whether NumPy has one number or time for what is stored as a compound or as opaque bytes.
+/// Whether NumPy has a scalar type, a number or a time, for what is stored as a compound or as opaque bytes.
 pub(crate) fn is_scalar(py: Python<'_>, datatype: &Datatype) -> PyResult<bool> {
     match datatype.resolved() {
         Datatype::Compound(members) => Ok(complex(members).is_some()),
-        // Of most bytes the tag says enough, without a dtype for each element.
+        // For most opaque bytes, the tag alone decides, without creating a dtype for each element.
         opaque @ Datatype::Opaque { tag, .. } if time_of_tag(tag).is_some() => {
             Ok(plain(py, opaque)?.getattr("kind")?.extract::<char>()? != 'V')
         }
@@ -125,14 +125,14 @@ pub(crate) fn is_scalar(py: Python<'_>, datatype: &Datatype) -> PyResult<bool> {
     }
 }
 
-/// Whether an enumeration is how h5py stores booleans.
+/// Whether an enumeration is the one in which h5py stores booleans.
 fn is_boolean(datatype: &Datatype) -> bool {
     let Datatype::Enum { base, members } = datatype else { return false };
     let names = members.iter().map(|(name, value)| (name.as_str(), *value));
     **base == Datatype::int(8, true) && names.eq([("FALSE", 0), ("TRUE", 1)])
 }
 
-/// The complex numbers that h5py stores as such compounds.
+/// The complex type that h5py stores as a compound with these members.
 fn complex(members: &[Member]) -> Option<&'static str> {
     let [real, imaginary] = members else { return None };
     if (real.name.as_str(), imaginary.name.as_str()) != ("r", "i") || real.datatype != imaginary.datatype {
@@ -151,14 +151,14 @@ fn made<'py>(py: Python<'py>, description: impl IntoPyObject<'py>) -> PyResult<B
     DTYPE.import(py, "numpy", "dtype")?.call1((description,))
 }
 
-/// The dtype of times in the tag of opaque elements, by which h5py stores those of NumPy.
+/// The dtype of times in the tag of opaque elements, with which h5py stores NumPy times.
 fn time_of_tag(tag: &str) -> Option<&str> {
     let named = tag.strip_prefix("NUMPY:")?;
     let kind = named.trim_start_matches(['<', '>', '=', '|']);
     (kind.starts_with("M8") || kind.starts_with("m8")).then_some(named)
 }
 
-/// A dtype that has something more to say, as h5py's have.
+/// A dtype with metadata, as in h5py.
 fn with_metadata<'py>(
     dtype: Bound<'py, PyAny>,
     key: &str,
@@ -171,7 +171,7 @@ fn with_metadata<'py>(
     py.import("numpy")?.getattr("dtype")?.call((dtype,), Some(&keywords))
 }
 
-/// Objects that are texts, as h5py and xarray mark them.
+/// The dtype of objects that are strings, as marked by h5py and xarray.
 pub(crate) fn text(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static TEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let of = TEXT.get_or_try_init(py, || -> PyResult<_> {
@@ -181,7 +181,7 @@ pub(crate) fn text(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(of.bind(py).clone())
 }
 
-/// The type of `ml_dtypes`, where it is installed.
+/// The dtype from `ml_dtypes` if it is installed, otherwise bytes.
 fn bfloat16(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     match py.import("ml_dtypes") {
         Ok(types) => made(py, types.getattr("bfloat16")?),
@@ -192,7 +192,7 @@ fn bfloat16(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 fn time(unit: &TimeUnit) -> String {
     let kind = if unit.duration { 'm' } else { 'M' };
     match unit.unit.as_str() {
-        // NumPy has no word for it.
+        // NumPy has no unit name for it.
         "generic" | "" => format!("{kind}8"),
         unit => format!("{kind}8[{unit}]"),
     }

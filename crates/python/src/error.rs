@@ -10,7 +10,7 @@ use std::error::Error as _;
 
 /// Results whose errors become exceptions.
 pub(crate) trait Raised<T> {
-    /// The same with an exception.
+    /// The same result, with an exception as its error.
     fn raised(self, py: Python<'_>) -> PyResult<T>;
 }
 
@@ -20,7 +20,7 @@ impl<T> Raised<T> for hyperslab::Result<T> {
     }
 }
 
-/// The exception that an error becomes.
+/// The exception for an error.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     made(py, error).unwrap_or_else(|failed| failed)
 }
@@ -42,7 +42,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             let denied = (io.kind() == std::io::ErrorKind::PermissionDenied).then_some(EACCES);
             parts.set_item("errno", io.raw_os_error().or(denied))?;
         }
-        // What a storage of Python raised.
+        // The exception that a Python storage raised.
         cause = source.downcast_ref::<PyErr>().map(|raised| raised.clone_ref(py));
     }
     let made = make.call((word(error.kind()), error.worded(&remedy).to_string()), Some(&parts))?;
@@ -51,7 +51,7 @@ fn made(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(made)
 }
 
-/// The error that a storage of Python raised.
+/// The error for an exception raised by a Python storage.
 pub(crate) fn raised_by_storage(raised: PyErr) -> Error {
     let (is_interrupt, unsupported) = Python::attach(|py| {
         let error = raised.value(py);
@@ -62,17 +62,17 @@ pub(crate) fn raised_by_storage(raised: PyErr) -> Error {
     let error = match unsupported {
         // Ctrl-C, or the end of the program.
         _ if is_interrupt => Error::new(ErrorKind::Cancelled, raised.to_string()),
-        // What a storage cannot do it says in the words of this package.
+        // A storage reports what it cannot do with an exception of this package.
         Some(detail) => Error::unsupported(detail),
         None => Error::new(ErrorKind::Io, raised.to_string()),
     };
     error.caused_by(raised)
 }
 
-/// The number of the error that permission is denied, where the system's own is not known.
+/// The errno of a permission error, used if that of the system is unknown.
 const EACCES: i32 = 13;
 
-/// What to do, in the names of arguments.
+/// What to do, in terms of Python arguments.
 fn remedy(remedy: &Remedy) -> String {
     match remedy {
         Remedy::RaiseLimit(limit) => format!("raise with open(…, limits={{\"{limit}\": N}})"),
@@ -84,33 +84,36 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::LeaveOutUnreadable => "allow_loss=[\"unreadable\"] leaves such arrays out".to_owned(),
         Remedy::Overwrite => "overwrite=True replaces it".to_owned(),
         Remedy::KeepForeignFiles => {
-            "overwrite=True would remove that; move it away, or choose another target".to_owned()
-        }
-        Remedy::Resume { done, .. } => format!("resume=True goes on from {}", human_bytes(*done)),
-        Remedy::StartAnew => "without resume=True, all is made anew".to_owned(),
-        Remedy::NameTargetFormat(formats) => format!("format={} says which", formats.join(" or ")),
-        Remedy::FillByType => "fill={\"/PATTERN\": VALUE} gives arrays their own".to_owned(),
-        Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
-        Remedy::GiveKey => "open(…, key=…) takes the 32 bytes of the key".to_owned(),
-        Remedy::ReadTextsAsBytes => {
-            "read(…, text=\"bytes\") gives the bytes, errors=\"replace\" puts U+FFFD for what is not UTF-8"
+            "overwrite=True would also remove these files; move them away, or choose another target"
                 .to_owned()
         }
-        Remedy::ReadCells => "hyperslab.table of the group reads the cells".to_owned(),
+        Remedy::Resume { done, .. } => format!("resume=True continues from {}", human_bytes(*done)),
+        Remedy::StartAnew => "without resume=True, everything is written again from the beginning".to_owned(),
+        Remedy::NameTargetFormat(formats) => format!("specify format={}", formats.join(" or ")),
+        Remedy::FillByType => "fill={\"/PATTERN\": VALUE} sets fill values for individual arrays".to_owned(),
+        Remedy::DescribeWithValues => "describe(…, values=True) writes them".to_owned(),
+        Remedy::GiveKey => "pass the 32-byte key as open(…, key=…)".to_owned(),
+        Remedy::ReadTextsAsBytes => {
+            "read(…, text=\"bytes\") returns bytes; errors=\"replace\" substitutes U+FFFD for invalid UTF-8"
+                .to_owned()
+        }
+        Remedy::ReadCells => "read the cells with hyperslab.table(group)".to_owned(),
         Remedy::JoinAsSteps(name) => {
             format!("new_dimension=\"{name}\" makes each store one step of a new dimension")
         }
-        Remedy::JoinAlong(names) => format!("along={} says which", names.join(" or ")),
+        Remedy::JoinAlong(names) => format!("specify along={}", names.join(" or ")),
         Remedy::Compare { a, b } => format!("hyperslab.diff({a:?}, {b:?}) shows what differs"),
-        Remedy::Tolerate(difference) => format!("atol={difference} takes them for equal"),
-        Remedy::OtherFormat(format) => format!("convert(…, format={format:?}) writes a format that has them"),
-        Remedy::UnpackStores => "unpack=True joins the numbers that the packed ones stand for".to_owned(),
+        Remedy::Tolerate(difference) => format!("atol={difference} treats them as equal"),
+        Remedy::OtherFormat(format) => {
+            format!("convert(…, format={format:?}) writes a format that supports them")
+        }
+        Remedy::UnpackStores => "unpack=True joins the unpacked values".to_owned(),
         Remedy::SortStores => "sort=True joins them in the order of their coordinates".to_owned(),
         other => other.to_string(),
     }
 }
 
-/// The kind in the words of Python.
+/// The kind as a word for `hyperslab._errors`.
 fn word(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Io => "io",

@@ -25,33 +25,33 @@ use std::sync::Arc;
 /// An open store. Any number of threads may use it at the same time.
 #[pyclass(frozen, weakref, module = "hyperslab._hyperslab")]
 pub(crate) struct File {
-    /// What verbs read.
+    /// The source that verbs read.
     pub(crate) stored: Arc<dyn Source>,
-    /// With arrays as long as their unlimited dimensions.
+    /// The same source, with arrays extended to the length of their unlimited dimensions.
     pub(crate) source: Arc<dyn Source>,
     /// The path, if it was opened by one.
     pub(crate) name: Option<Arc<str>>,
-    /// How it was joined of several.
+    /// How it was joined from several stores, if it was.
     joined: Option<JoinedFrom>,
 }
 
-/// What is known of a store that was joined of several.
+/// What is known about a store that was joined from several.
 struct JoinedFrom {
     /// The dimension.
     along: Axis,
     /// The length of each store.
     lengths: Vec<u64>,
-    /// What differs between them, and which coordinates are missing.
+    /// Differences between the stores, and missing coordinates.
     notes: Vec<String>,
     gaps: Vec<String>,
 }
 
-/// What is opened.
+/// The location to open.
 pub(crate) enum Opened {
     Path(PathBuf),
     /// Bytes in memory.
     Memory(Location),
-    /// A storage of Python, which waits for the GIL.
+    /// A Python storage, which waits for the GIL.
     Storage(Location),
 }
 
@@ -101,7 +101,7 @@ impl File {
         File { stored: Arc::clone(&source), source, name: Some(name.into()), joined: Some(of) }
     }
 
-    /// Does work, with the name of the file in errors.
+    /// Runs work, and adds the name of the file to errors.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -138,12 +138,12 @@ impl File {
         })
     }
 
-    /// Which coordinates are missing between stores that were joined.
+    /// The coordinates that are missing between joined stores.
     fn gaps(&self) -> Vec<String> {
         self.joined.as_ref().map_or_else(Vec::new, |of| of.gaps.clone())
     }
 
-    /// The object at a path, behind links: its path, its kind, and what else a list of members tells.
+    /// The object at a path, with links followed: its path, its kind, and what else a list of members contains.
     fn find(&self, py: Python<'_>, path: &str) -> PyResult<group::Found> {
         let entry = self.run(py, |_| {
             let path = NodePath::new(path)
@@ -153,7 +153,7 @@ impl File {
         group::found(py, entry)
     }
 
-    /// The members of a group, in stored order: names, and what [`File::find`] tells of each.
+    /// The members of a group, in stored order: names, and what [`File::find`] returns for each.
     fn members<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
         let entries = self.run(py, |_| {
             let group = self.source.find(&NodePath::new(path)?)?;
@@ -162,8 +162,8 @@ impl File {
         group::members(py, entries)
     }
 
-    /// The members of a group as [`File::members`] tells them, and with each array the open array, or why it cannot be opened.
-    /// Those `without` are not opened.
+    /// The members of a group as in [`File::members`], and for each array the open array, or why it cannot be opened.
+    /// Arrays named in `without` are not opened.
     fn arrays(
         &self,
         py: Python<'_>,
@@ -228,5 +228,5 @@ impl File {
     }
 }
 
-/// The number of members whose opening takes long enough that somebody may press Ctrl-C.
+/// The number of members from which opening takes long enough that somebody may press Ctrl-C.
 const MANY: usize = 1000;

@@ -1,4 +1,4 @@
-//! Values of Python as elements: NumPy arrays, texts, numbers.
+//! Python values as elements: NumPy arrays, strings, numbers.
 
 use bytes::Bytes;
 use hyperslab::Heap;
@@ -13,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use std::sync::Arc;
 
-/// The datatype of a dtype.
+/// The datatype for a dtype.
 pub(crate) fn datatype(dtype: &Bound<'_, PyAny>) -> PyResult<Datatype> {
     let py = dtype.py();
     let text = |name| -> PyResult<Bound<'_, PyAny>> { dtype.getattr(name) };
@@ -62,7 +62,7 @@ fn unit(dtype: &Bound<'_, PyAny>, duration: bool) -> PyResult<TimeUnit> {
     Ok(TimeUnit { unit: if count == 1 { unit } else { format!("{count}{unit}") }, duration })
 }
 
-/// The dtype of the items of sequences, as h5py marks it. Objects without one are texts.
+/// The item dtype of sequences, as marked by h5py. Objects without one are strings.
 fn sequence<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = dtype.py();
     let metadata = dtype.getattr(intern!(py, "metadata"))?;
@@ -73,7 +73,7 @@ fn sequence<'py>(dtype: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>
     Ok(of.hasattr(intern!(py, "itemsize"))?.then_some(of).filter(|of| !of.is_instance_of::<PyType>()))
 }
 
-/// The names and values of an enumeration, as h5py marks them.
+/// The names and values of an enumeration, as marked by h5py.
 fn enumeration(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, i128)>>> {
     let metadata = dtype.getattr(intern!(dtype.py(), "metadata"))?;
     if metadata.is_none() {
@@ -108,8 +108,8 @@ fn structured(dtype: &Bound<'_, PyAny>, size: u32) -> PyResult<Datatype> {
     Ok(Datatype::Compound(members))
 }
 
-/// The elements of a NumPy array in row-major order. It has the native byte order, and members without gaps; sequences are
-/// arrays of the dtype of their items.
+/// The elements of a NumPy array in row-major order. The array must have native byte order and members without gaps,
+/// and its sequences must be arrays of their item dtype.
 pub(crate) fn values(array: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<Values> {
     let mut content = Vec::new();
     let rows = rows(array, datatype, &mut content)?;
@@ -120,11 +120,11 @@ pub(crate) fn values(array: &Bound<'_, PyAny>, datatype: &Datatype) -> PyResult<
     Ok(Values { rows, heap })
 }
 
-/// The rows of the elements. What their slots point to is appended to `content`.
+/// The rows of the elements. The data that their slots point to is appended to `content`.
 fn rows(array: &Bound<'_, PyAny>, datatype: &Datatype, content: &mut Vec<u8>) -> PyResult<Bytes> {
     let py = array.py();
     if !datatype.has_slots() {
-        // As bytes: a copy of the elements in row-major order.
+        // This copies the elements in row-major order.
         let bytes: PyBackedBytes = array.call_method0(intern!(py, "tobytes"))?.extract()?;
         return Ok(Bytes::from_owner(bytes));
     }
@@ -146,14 +146,14 @@ fn rows(array: &Bound<'_, PyAny>, datatype: &Datatype, content: &mut Vec<u8>) ->
                 content.extend_from_slice(bytes.as_bytes());
             } else if !item.is_none() {
                 let kind = item.get_type();
-                return Err(PyTypeError::new_err(format!("an element of {kind}, expected a text")));
+                return Err(PyTypeError::new_err(format!("an element of type {kind}, expected a string")));
             }
             Ok((content.len() - usize::try_from(at)?, at))
         }),
     }
 }
 
-/// A slot for each item, of which `place` gives the number of bytes or items, and where they are.
+/// A slot for each item. For an item, `place` returns the number of bytes or items, and their position.
 fn slots<'py>(
     items: &Bound<'py, PyAny>,
     mut place: impl FnMut(Bound<'py, PyAny>) -> PyResult<(usize, u64)>,
@@ -161,13 +161,13 @@ fn slots<'py>(
     let mut slots = Vec::with_capacity(items.len()?.saturating_mul(Slot::SIZE));
     for item in items.try_iter()? {
         let (count, at) = place(item?)?;
-        let count = u32::try_from(count).map_err(|_| PyValueError::new_err("a text of 4 GiB or more"))?;
+        let count = u32::try_from(count).map_err(|_| PyValueError::new_err("a string of 4 GiB or more"))?;
         slots.extend_from_slice(&Slot::at(0, count, at).to_bytes());
     }
     Ok(slots.into())
 }
 
-/// The rows of compounds, made of those of each member.
+/// The rows of compounds, assembled from the rows of each member.
 fn compounds(array: &Bound<'_, PyAny>, members: &[Member], content: &mut Vec<u8>) -> PyResult<Bytes> {
     let count: usize = array.getattr(intern!(array.py(), "size"))?.extract()?;
     let row: usize = members.iter().filter_map(|member| member.datatype.row_size()).sum();
@@ -186,8 +186,8 @@ fn compounds(array: &Bound<'_, PyAny>, members: &[Member], content: &mut Vec<u8>
     Ok(all.into())
 }
 
-/// An attribute: a text, a number, or a list of them; or a mapping, a list of others, or `None`, which are documents of JSON
-/// as Zarr has them.
+/// An attribute from a string, a number, or a list of these. A mapping, any other list, and `None` become JSON
+/// documents, as in Zarr.
 pub(crate) fn attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     let py = value.py();
     let array =

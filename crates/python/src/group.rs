@@ -5,8 +5,8 @@ use hyperslab::{Entry, Item};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// The path of an object, its kind, and what else a list knows: the lengths and names of the dimensions of an array, the destination
-/// of a link, or why it cannot be read.
+/// The path of an object, its kind, and what else a list contains: the lengths and names of the dimensions of an array,
+/// the target of a link, or why the object cannot be read.
 pub(crate) type Found = (String, &'static str, Py<PyAny>);
 
 pub(crate) fn found(py: Python<'_>, entry: Entry) -> PyResult<Found> {
@@ -36,7 +36,7 @@ pub(crate) fn found(py: Python<'_>, entry: Entry) -> PyResult<Found> {
     })
 }
 
-/// Of each dimension its path, length, and whether it can grow; `None` for a null dataspace.
+/// The path and length of each dimension, and whether it is unlimited; `None` for a null dataspace.
 fn dimensions(py: Python<'_>, shape: &Shape) -> PyResult<Py<PyAny>> {
     let Shape::Dims(dims) = shape else { return Ok(py.None()) };
     let all = dims.iter().map(|dimension| {

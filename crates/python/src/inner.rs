@@ -1,13 +1,13 @@
-//! Keys of `[...]` that go on into the axes that elements have themselves.
+//! Keys of `[...]` that extend into the inner axes of elements.
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PyString, PyTuple};
 
-/// The part of a key for the dimensions of an array, and a key for each axis of its elements.
+/// The part of a key for the dimensions of an array, and a key for each inner axis of its elements.
 type Parts<'py> = (Bound<'py, PyTuple>, Vec<Bound<'py, PyAny>>);
 
-/// The parts of a key; `None` if it names no axis of elements.
+/// The parts of a key; `None` if it does not extend to the inner axes of elements.
 pub(crate) fn split<'py>(key: &Bound<'py, PyAny>, rank: usize, axes: usize) -> PyResult<Option<Parts<'py>>> {
     let py = key.py();
     let items: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
@@ -35,14 +35,14 @@ pub(crate) fn split<'py>(key: &Bound<'py, PyAny>, rank: usize, axes: usize) -> P
         } else if is_along(&item) {
             put(item);
         } else {
-            // New axes and members of compounds are those of the array.
+            // New axes and members of compounds belong to the array.
             return Ok(None);
         }
     }
     Ok(Some((PyTuple::new(py, outer)?, inner)))
 }
 
-/// What the keys of the last axes pick, axis by axis.
+/// Applies the keys of the last axes, axis by axis.
 pub(crate) fn picked<'py>(
     read: Bound<'py, PyAny>,
     keys: Vec<Bound<'py, PyAny>>,
@@ -52,7 +52,7 @@ pub(crate) fn picked<'py>(
     let rank: usize = read.getattr(intern!(py, "ndim"))?.extract()?;
     let first = rank.saturating_sub(axes);
     let mut picked = read;
-    // The last axis first: one that goes does not move the others.
+    // The last axis comes first, so that a removed axis does not shift the others.
     for (at, key) in keys.into_iter().enumerate().rev() {
         let mut whole = vec![PySlice::full(py).into_any(); first.saturating_add(at)];
         whole.push(key);

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Joining {
-    /// The name of all stores.
+    /// The name for all stores together.
     pub(crate) name: String,
     stores: Vec<PathBuf>,
     path: Option<String>,

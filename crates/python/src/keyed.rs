@@ -1,4 +1,4 @@
-//! Storages of Python that have values under keys: folders of fsspec and obstore, mappings, and stores of zarr-python.
+//! Python storages with values under keys: folders of fsspec and obstore, mappings, and stores of zarr-python.
 
 use crate::error::raised_by_storage;
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct Keyed {
     storage: Py<PyAny>,
     is_far: bool,
-    /// What far prefixes have, so that none is listed twice. What is open does not change.
+    /// The entries of remote prefixes, so that none is listed twice. An open store is assumed not to change.
     listed: Mutex<FxHashMap<Key, Vec<store::Entry>>>,
 }
 
@@ -25,7 +25,7 @@ impl Keyed {
         Ok(Keyed { storage: storage.clone().unbind(), is_far, listed: Mutex::default() })
     }
 
-    /// Asks the storage, with one call.
+    /// Makes one call to the storage.
     fn ask<T>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
         Python::attach(|py| ask(self.storage.bind(py))).map_err(raised_by_storage)
     }
@@ -34,7 +34,7 @@ impl Keyed {
         self.listed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the prefix of a key was listed, and did not have it.
+    /// Whether the prefix of a key was listed, and did not contain the key.
     fn is_unlisted(&self, key: &Key) -> bool {
         let prefix = key.as_str().rsplit_once('/').map_or(Ok(Key::root()), |(prefix, _)| Key::new(prefix));
         let listed = self.listed();
@@ -42,7 +42,7 @@ impl Keyed {
         entries.binary_search_by(|entry| entry.name.as_str().cmp(key.name())).is_err()
     }
 
-    /// Asks what a prefix has, sorted by name.
+    /// Requests the entries of a prefix, sorted by name.
     fn ask_entries(&self, prefix: &Key) -> Result<Vec<store::Entry>> {
         let found: Vec<(String, bool)> = self.ask(|storage| {
             let entries = storage.call_method1("entries", (prefix.as_str(),))?;
@@ -57,7 +57,7 @@ impl Keyed {
             store::Entry { name, kind }
         };
         let mut entries: Vec<store::Entry> = found.into_iter().map(entry).collect();
-        // A value of no bytes may stand for a folder.
+        // An empty value may stand for a folder, so a prefix precedes a value of the same name.
         let order = |entry: &store::Entry| (entry.name.clone(), entry.kind != EntryKind::Prefix);
         entries.sort_by_cached_key(order);
         entries.dedup_by(|one, other| one.name == other.name);
@@ -66,7 +66,7 @@ impl Keyed {
 }
 
 fn other_bytes(key: &Key) -> Error {
-    let detail = format!("the storage gave other bytes of {key} than those that were asked for");
+    let detail = format!("the storage did not return the requested bytes of {key}");
     Error::new(ErrorKind::Io, detail)
 }
 
@@ -118,7 +118,7 @@ impl Store for Keyed {
                 found.extract().map_err(|error| raised_by_storage(PyErr::from(error)))?;
             let len = value.len() as u64;
             if len > max_bytes {
-                let detail = format!("{key} of {len} bytes, at most {max_bytes} are read");
+                let detail = format!("{key} has {len} bytes, but at most {max_bytes} may be read");
                 return Err(Error::limit_exceeded(Limit::Allocation, detail));
             }
             Ok(Some(Bytes::from_owner(value)))
@@ -131,7 +131,7 @@ impl Store for Keyed {
                 false => keys.iter().map(|key| Err(other_bytes(key))).collect(),
             })
         });
-        // Each key has the error of the whole request.
+        // If the whole request fails, its error applies to each key.
         read.unwrap_or_else(|error| {
             let detail = error.to_string();
             let mut first = Some(error);

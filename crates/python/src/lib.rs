@@ -1,20 +1,20 @@
-//! The module `hyperslab._hyperslab`: classes and functions of Python over the crate `hyperslab`, without logic of their own.
+//! The module `hyperslab._hyperslab`: Python classes and functions over the crate `hyperslab`, without their own logic.
 //!
 //! | file | content |
 //! |---|---|
 //! | `file.rs`, `options.rs` | opening files; limits, threads, formats |
 //! | `group.rs` | members of groups |
 //! | `array.rs`, `selection.rs`, `inner.rs` | arrays, and keys of `[...]` as selections |
-//! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as objects of Python |
-//! | `padding.rs` | fixed texts in rows, padded as those of NumPy |
-//! | `arrow.rs` | arrays and tables for readers of Arrow |
-//! | `builder.rs`, `given.rs` | stores made of values of Python |
+//! | `values.rs`, `dtype.rs`, `object.rs` | elements as NumPy arrays; datatypes; elements as Python objects |
+//! | `padding.rs` | fixed-length strings in rows, padded as in NumPy |
+//! | `arrow.rs` | arrays and tables for Arrow readers |
+//! | `builder.rs`, `given.rs` | stores made from Python values |
 //! | `assembly.rs` | stores that many processes write |
 //! | `attribute.rs`, `storage.rs` | attributes; how arrays are stored |
-//! | `references.rs` | references to chunks in the form of kerchunk |
-//! | `ranges.rs`, `keyed.rs` | storages of Python that are read by ranges, and those that have values under keys |
+//! | `references.rs` | references to chunks in the kerchunk format |
+//! | `ranges.rs`, `keyed.rs` | Python storages that are read by byte ranges, and those with values under keys |
 //! | `verbs.rs` and `verbs/` | the verbs of the command line |
-//! | `work.rs` | the one pool, work without the GIL, and Ctrl-C |
+//! | `work.rs` | the shared pool, work without the GIL, and Ctrl-C |
 //! | `error.rs` | errors as exceptions |
 
 mod array;

@@ -1,4 +1,4 @@
-//! Elements as objects of Python: texts, sequences, references, and what has them in it.
+//! Elements as Python objects: strings, sequences, references, and types that contain them.
 
 use crate::dtype::{is_scalar, plain};
 use crate::padding;
@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyComplex, PyList, PyString, PyTuple};
 
-/// The elements as an array of one dimension.
+/// The elements as a one-dimensional array.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     datatype: &Datatype,
@@ -26,7 +26,7 @@ fn of_elements<'py>(
     if let Datatype::Array { base, shape } = datatype
         && !base.has_slots()
     {
-        // NumPy has dimensions of arrays in their place.
+        // NumPy replaces array dtypes by further dimensions.
         let nothing = Heap::default();
         let each = Elements::of(base.resolved(), elements.rows(), &nothing);
         let flat = of_elements(py, base.resolved(), each)?;
@@ -50,7 +50,7 @@ fn of_elements<'py>(
     filled(py, list, dtype)
 }
 
-/// An array of one dimension with the items of a list, whatever these are.
+/// A one-dimensional array with the items of a list, whatever they are.
 pub(crate) fn filled<'py>(
     py: Python<'py>,
     list: Bound<'py, PyList>,
@@ -58,7 +58,7 @@ pub(crate) fn filled<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let numpy = py.import(intern!(py, "numpy"))?;
     let array = numpy.call_method1(intern!(py, "empty"), (list.len(), &dtype))?;
-    // Items that are arrays themselves would be taken for a further dimension.
+    // NumPy would take items that are themselves arrays for a further dimension.
     if dtype.getattr(intern!(py, "hasobject"))?.extract()? && dtype.getattr(intern!(py, "names"))?.is_none() {
         let is_nested = list.iter().any(|item| !item.is_instance_of::<PyString>() && !item.is_none());
         if is_nested {
@@ -80,7 +80,7 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
     Ok(match element.get() {
         Element::Int(number) | Element::Enum(number, _) => number.into_pyobject(py)?.into_any(),
         Element::Float(number) => number.into_pyobject(py)?.into_any(),
-        // NumPy has times and complex numbers of what h5py stores as opaque bytes and as compounds.
+        // h5py stores times as opaque bytes and complex numbers as compounds; NumPy has types for both.
         Element::Opaque(_) | Element::Compound(_) if is_scalar(py, datatype)? => {
             of_rows(py, datatype, element.row())?
         }
@@ -93,7 +93,7 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
             _ => PyBytes::new(py, element.row()).into_any(),
         },
         Element::Bool(is_true) => is_true.into_pyobject(py)?.to_owned().into_any(),
-        // Those of NumPy are bytes.
+        // Fixed-length strings are bytes in NumPy.
         Element::Text(bytes) if matches!(datatype.resolved(), Datatype::String(Text::Fixed { .. })) => {
             PyBytes::new(py, bytes).into_any()
         }
@@ -115,12 +115,12 @@ pub(crate) fn object<'py>(py: Python<'py>, element: ElementRef<'_>) -> PyResult<
         }
         Element::Null => py.None().into_bound(py),
         Element::Broken => {
-            return Err(pyo3::exceptions::PyValueError::new_err("an element that is not of its type"));
+            return Err(pyo3::exceptions::PyValueError::new_err("an element does not match its type"));
         }
     })
 }
 
-/// A text, or its bytes if they are not UTF-8: nothing takes their place.
+/// A string, or its bytes if they are not UTF-8: nothing is replaced.
 pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> Bound<'py, PyAny> {
     match str::from_utf8(bytes) {
         Ok(text) => PyString::new(py, text).into_any(),

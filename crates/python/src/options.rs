@@ -1,4 +1,4 @@
-//! Options of opening.
+//! Options for opening.
 
 use crate::error::Raised;
 use crate::work::pool;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// What `hyperslab.open` takes besides a location.
+/// What `hyperslab.open` takes in addition to a location.
 #[derive(FromPyObject)]
 pub(crate) struct Options {
     #[pyo3(item)]

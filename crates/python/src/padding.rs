@@ -1,8 +1,8 @@
-//! Fixed texts in rows. Those of NumPy are padded with zeros.
+//! Fixed-length strings in rows. NumPy pads them with zeros.
 
 use hyperslab::model::{Datatype, Pad, Text};
 
-/// Makes the padding of the texts in rows zeros, and what follows the end of a text.
+/// Zeroes the padding of the strings in rows, and everything after the end of a string.
 pub(crate) fn to_zeros(datatype: &Datatype, rows: &mut [u8]) {
     if !has_other(datatype) {
         return;
@@ -13,7 +13,7 @@ pub(crate) fn to_zeros(datatype: &Datatype, rows: &mut [u8]) {
     }
 }
 
-/// Whether elements have texts with another padding.
+/// Whether elements have strings with other padding than zeros.
 fn has_other(datatype: &Datatype) -> bool {
     match datatype.resolved() {
         Datatype::String(Text::Fixed { pad, .. }) => matches!(pad, Pad::Space | Pad::NulTerminated),
@@ -39,7 +39,7 @@ fn in_row(datatype: &Datatype, row: &mut [u8]) {
             }
         }
         Datatype::Array { base, .. } => to_zeros(base, row),
-        // The first byte says whether there is a value.
+        // The first byte states whether there is a value.
         Datatype::Nullable(of) => in_row(of, row.get_mut(1..).unwrap_or_default()),
         _ => {}
     }

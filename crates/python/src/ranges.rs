@@ -1,4 +1,4 @@
-//! Storages of Python that are read by ranges: files of fsspec and obstore, and objects with `seek` and `read`.
+//! Python storages that are read by byte ranges: files of fsspec and obstore, and objects with `seek` and `read`.
 
 use crate::error::raised_by_storage;
 use bytes::Bytes;
@@ -8,12 +8,12 @@ use pyo3::pybacked::PyBackedBytes;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// An object with the method `ranges(list of (start, stop)) -> list of bytes`, as `hyperslab._storage` makes them.
+/// An object with the method `ranges(list of (start, stop)) -> list of bytes`, as created by `hyperslab._storage`.
 pub(crate) struct Ranges {
     storage: Py<PyAny>,
     size: u64,
     is_far: bool,
-    /// The first bytes, which are asked for again and again while a store is opened.
+    /// The first bytes, which are requested repeatedly while a store is opened.
     head: OnceLock<Bytes>,
 }
 
@@ -30,7 +30,7 @@ impl Ranges {
         }
         let (from, len) = (range.start, range.end.saturating_sub(range.start));
         Err(Error::malformed(format!(
-            "{len} bytes at {from:#x} are past the end, the file has {} bytes",
+            "{len} bytes at {from:#x} extend past the end of the file, which has {} bytes",
             self.size
         )))
     }
@@ -42,7 +42,7 @@ impl ReadAt for Ranges {
     }
 
     fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        self.read_ranges(&[range])?.pop().ok_or_else(|| Error::invalid("a storage without an answer"))
+        self.read_ranges(&[range])?.pop().ok_or_else(|| Error::invalid("the storage returned nothing"))
     }
 
     fn read_into(&self, offset: u64, out: &mut [u8]) -> Result<()> {
@@ -78,7 +78,7 @@ impl ReadAt for Ranges {
             Some(head.slice(from..to))
         };
         let parts: Option<Vec<Bytes>> = ranges.iter().map(part).collect();
-        parts.ok_or_else(|| Error::invalid("a storage without an answer"))
+        parts.ok_or_else(|| Error::invalid("the storage returned nothing"))
     }
 
     fn is_far(&self) -> bool {
@@ -91,7 +91,7 @@ impl ReadAt for Ranges {
 }
 
 impl Ranges {
-    /// Asks the storage, with one call.
+    /// Requests all ranges from the storage, with one call.
     fn ask(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let read = Python::attach(|py| -> PyResult<Vec<PyBackedBytes>> {
             let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
@@ -102,14 +102,11 @@ impl Ranges {
             bytes.len() as u64 == range.end.saturating_sub(range.start)
         };
         if read.len() != ranges.len() || !read.iter().zip(ranges).all(is_whole) {
-            return Err(Error::new(
-                ErrorKind::Io,
-                "the storage gave other bytes than those that were asked for",
-            ));
+            return Err(Error::new(ErrorKind::Io, "the storage did not return the requested bytes"));
         }
         Ok(read.into_iter().map(Bytes::from_owner).collect())
     }
 }
 
-/// How much is asked for at the beginning of a far storage.
+/// How much is requested from the beginning of a remote storage.
 const HEAD: u64 = 64 << 10;

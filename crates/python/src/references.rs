@@ -1,4 +1,4 @@
-//! References to chunks in the form of kerchunk.
+//! References to chunks in the kerchunk format.
 //!
 //! Spec: kerchunk, References specification, version 1
 
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::fmt::Write;
 
-/// Adds the references to the chunks of an array: a key for each row of indices, with a list of address, offset and length.
+/// Adds the references to the chunks of an array: a key for each row of indices, with its address, offset and length.
 ///
 /// prefix: the path of the array, with a slash at its end
-/// which: of each chunk the place of its address in `urls`
+/// which: for each chunk, the position of its address in `urls`
 #[pyfunction]
 pub(crate) fn add_references<'py>(
     refs: &Bound<'py, PyDict>,
@@ -33,12 +33,15 @@ pub(crate) fn add_references<'py>(
             write!(key, "{point}{at}").map_err(|error| PyValueError::new_err(error.to_string()))?;
         }
         if row.is_empty() {
-            // The one chunk of an array without dimensions has a key, too.
+            // The single chunk of a scalar array also needs a key.
             key.push('0');
         }
         let url = usize::try_from(*which).ok().and_then(|which| urls.get(which));
         let Some(url) = url else {
-            return Err(PyValueError::new_err(format!("a chunk of file {which} of {}", urls.len())));
+            return Err(PyValueError::new_err(format!(
+                "a chunk refers to file {which}, expected a number below {}",
+                urls.len()
+            )));
         };
         let place = [
             url.as_any().clone(),

@@ -7,19 +7,19 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyString, PyTuple};
 
-/// What a key means.
+/// The meaning of a key.
 pub(crate) struct Key {
     pub(crate) select: Select,
-    /// For each dimension of the result, whether it is a new one. `None` if there are no new ones.
+    /// For each dimension of the result, whether it is new. `None` if there are no new ones.
     new: Option<Vec<bool>>,
     /// Whether the result stays an array if it has no dimensions.
     pub(crate) has_ellipsis: bool,
-    /// The members of compounds that are asked for.
+    /// The requested members of compounds.
     pub(crate) fields: Vec<String>,
 }
 
 impl Key {
-    /// The meaning of a key for an array of this shape.
+    /// Interprets a key for an array of this shape.
     pub(crate) fn parse(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Key> {
         let items: Vec<Bound<'_, PyAny>> = match key.cast::<PyTuple>() {
             Ok(tuple) => tuple.iter().collect(),
@@ -38,7 +38,7 @@ impl Key {
         let along = items.iter().filter(|item| !is_new(item) && !is_between(item)).count();
         let Some(between) = shape.len().checked_sub(along) else {
             let rank = shape.len();
-            return Err(PyIndexError::new_err(format!("{along} indices for an array of {rank} dimensions")));
+            return Err(PyIndexError::new_err(format!("too many indices: {along}, expected at most {rank}")));
         };
         if items.iter().filter(|item| is_between(item)).count() > 1 {
             return Err(PyIndexError::new_err("an index can only have a single ellipsis ('...')"));
@@ -67,7 +67,7 @@ impl Key {
         Ok(Key { select, new: has_new.then_some(new), has_ellipsis, fields })
     }
 
-    /// The shape of the result, with new dimensions.
+    /// The shape of the result, including new dimensions.
     pub(crate) fn shape(&self, selected: Vec<u64>) -> Vec<u64> {
         let Some(new) = &self.new else { return selected };
         let mut selected = selected.into_iter();
@@ -109,7 +109,7 @@ pub(crate) fn position(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Option
     }
 }
 
-/// A mask of all elements.
+/// The selection for a mask with the shape of the array; `None` for other keys.
 fn whole_mask(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Option<Select>> {
     let Ok(mask) = key.extract::<PyReadonlyArrayDyn<'_, bool>>() else { return Ok(None) };
     let mask = mask.as_array();
@@ -118,14 +118,12 @@ fn whole_mask(key: &Bound<'_, PyAny>, shape: &[u64]) -> PyResult<Option<Select>>
     }
     let own: Vec<u64> = mask.shape().iter().map(|extent| *extent as u64).collect();
     if own != shape {
-        return Err(PyIndexError::new_err(format!(
-            "a mask of shape {own:?} for an array of shape {shape:?}"
-        )));
+        return Err(PyIndexError::new_err(format!("a mask of shape {own:?}, expected {shape:?}")));
     }
     Ok(Some(Select::mask(own, mask.iter().copied().collect::<Vec<_>>())))
 }
 
-/// The positions along a dimension, and whether the result has the dimension.
+/// The positions along a dimension, and whether the result keeps the dimension.
 fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool)> {
     let py = item.py();
     if let Ok(slice) = item.cast::<PySlice>() {
@@ -140,7 +138,7 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
                     "slice indices must be integers or None, not {kind}"
                 )));
             }
-            // Bounds beyond 64 bits are those at the ends.
+            // Bounds beyond 64 bits are clipped to the ends.
             let number = value.call_method0(intern!(py, "__index__"))?;
             let clipped = || match number.lt(0) {
                 Ok(true) => i64::MIN,
@@ -166,7 +164,9 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
         let mask: Vec<bool> = mask.as_array().iter().copied().collect();
         if mask.len() as u64 != extent {
             let len = mask.len();
-            return Err(PyIndexError::new_err(format!("a mask of {len} for dimension {at} of {extent}")));
+            return Err(PyIndexError::new_err(format!(
+                "a mask of length {len} for dimension {at}, expected length {extent}"
+            )));
         }
         return Ok((Pick::Mask(mask), true));
     }
@@ -174,7 +174,7 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
     let is_empty = array.getattr("size")?.extract::<usize>()? == 0;
     if !matches!(kind.as_str(), "i" | "u") && !is_empty {
         return Err(PyIndexError::new_err(format!(
-            "{} is not an index, expected an integer, a slice, ..., None, or a list or mask of one dimension",
+            "{} is not an index, expected an integer, a slice, ..., None, or a one-dimensional list or mask",
             item.repr()?
         )));
     }
@@ -190,7 +190,9 @@ fn pick(item: &Bound<'_, PyAny>, at: usize, extent: u64) -> PyResult<(Pick, bool
             list.iter().try_for_each(|index| within(*index, extent, at).map(drop))?;
             Ok((Pick::List(list), true))
         }
-        rank => Err(PyIndexError::new_err(format!("a list of {rank} dimensions, expected one; see vindex"))),
+        rank => Err(PyIndexError::new_err(format!(
+            "a list with {rank} dimensions, expected one dimension; see vindex"
+        ))),
     }
 }
 
@@ -203,10 +205,10 @@ fn is_array(item: &Bound<'_, PyAny>) -> PyResult<bool> {
 fn within(index: i64, extent: u64, at: usize) -> PyResult<u64> {
     let from_start = if index < 0 { i128::from(index) + i128::from(extent) } else { i128::from(index) };
     u64::try_from(from_start).ok().filter(|found| *found < extent).ok_or_else(|| {
-        PyIndexError::new_err(format!("index {index} is out of bounds for dimension {at} of {extent}"))
+        PyIndexError::new_err(format!("index {index} is out of bounds for dimension {at} with size {extent}"))
     })
 }
 
 fn outside(item: &Bound<'_, PyAny>, extent: u64, at: usize) -> PyErr {
-    PyIndexError::new_err(format!("index {item} is out of bounds for dimension {at} of {extent}"))
+    PyIndexError::new_err(format!("index {item} is out of bounds for dimension {at} with size {extent}"))
 }

@@ -5,7 +5,7 @@ use hyperslab::model::{Datatype, Directive, Fill, Storage};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The storage of an array, in the words of NDL.
+/// The storage of an array, in NDL notation.
 pub(crate) fn dict<'py>(
     py: Python<'py>,
     storage: &Storage,

@@ -1,4 +1,4 @@
-//! Elements as NumPy arrays, which are filled in place where rows are elements.
+//! Elements as NumPy arrays, which are filled in place if rows are elements.
 
 use crate::dtype::{self, Dtype, Form};
 use crate::work::Opened;
@@ -11,12 +11,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-/// What texts become.
+/// How strings are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Texts {
-    /// Objects if their length varies; else bytes of a fixed length, or as many characters.
+    /// Objects if their length varies; otherwise a fixed number of bytes or characters.
     Stored,
-    /// Objects that are texts.
+    /// Objects that are strings.
     Objects,
     /// Elements of NumPy's `StringDType`.
     Strings,
@@ -24,7 +24,7 @@ pub(crate) enum Texts {
     Bytes,
 }
 
-/// The selected elements, with the shape of the selection and of elements.
+/// The selected elements, in the shape of the selection followed by that of elements.
 pub(crate) fn read<'py>(
     py: Python<'py>,
     array: &Opened,
@@ -79,13 +79,13 @@ pub(crate) fn read<'py>(
         }
         Form::Objects => {
             let values = array.run(py, usize::MAX, |array| array.values(select))?;
-            // Rows of arrays are those of their elements, one behind the other.
+            // The row of an array is the concatenation of the rows of its elements.
             shaped(object::array(py, base(datatype), &values)?)
         }
     }
 }
 
-/// The selected elements as texts: of Python, of `StringDType`, or of the dtype.
+/// The selected elements as strings: Python objects, `StringDType`, or the dtype of the array.
 fn strings<'py>(
     py: Python<'py>,
     array: &Opened,
@@ -107,12 +107,12 @@ fn strings<'py>(
     Ok(flat)
 }
 
-/// The extents of an array, and of the dimensions that its elements have.
+/// The extents of an array, followed by the inner dimensions of its elements.
 pub(crate) fn extents<'py>(py: Python<'py>, shape: &[u64], inner: &[u64]) -> PyResult<Bound<'py, PyTuple>> {
     PyTuple::new(py, [shape, inner].concat())
 }
 
-/// The elements of arrays within elements.
+/// The innermost element type of arrays within elements.
 fn base(datatype: &Datatype) -> &Datatype {
     match datatype.resolved() {
         Datatype::Array { base: of, .. } => base(of),
@@ -134,7 +134,7 @@ fn rows<'py>(
     select: &Select,
     bytes: usize,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
-    // Zeros of the system cost nothing until they are written.
+    // Zeroed memory from the system costs nothing until it is written.
     let flat = PyArray1::<u8>::zeros(py, bytes, false);
     fill(py, array, select, &flat)?;
     Ok(flat)

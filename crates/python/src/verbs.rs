@@ -1,4 +1,4 @@
-//! The verbs of the command line, which answer with values.
+//! The verbs of the command line, which return values.
 
 mod differences;
 mod findings;
@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a verb reads: an open store, its name, and the part of it that is meant.
+/// What a verb reads: an open store, its name, and the path of the selected part.
 #[derive(FromPyObject)]
 pub(crate) struct Place(Py<File>, String, Option<String>);
 
@@ -49,7 +49,7 @@ impl Place {
         if follow_links { Arc::new(Followed::new(source)) } else { source }
     }
 
-    /// Errors with the name of the store.
+    /// The same result, with the name of the store in the error.
     fn named<T>(&self, done: Result<T>) -> Result<T> {
         done.map_err(|error| match error.file() {
             Some(_) => error,
@@ -81,7 +81,7 @@ fn selections(texts: &[String]) -> Result<Vec<Select>> {
     texts.iter().map(|text| text.parse()).collect()
 }
 
-/// The text of a store, and what became of its description.
+/// The description of a store as text, and remarks on it.
 #[pyfunction]
 #[pyo3(signature = (place, language, *, values, storage, depth, pure, follow_links))]
 #[expect(clippy::too_many_arguments)]
@@ -115,7 +115,7 @@ pub(crate) fn describe<'py>(
         let mut text = Vec::new();
         let done = match is_cdl {
             true if !targets.iter().all(is_whole) => {
-                return Err(Error::invalid("a part of a store, which CDL cannot describe"));
+                return Err(Error::invalid("CDL can only describe a whole store, not part of one"));
             }
             true => cdl(Arc::clone(&source), &place.1, values, &mut text)?,
             false => hyperslab::describe::describe(&*source, &place.1, &targets, &options, &mut text)?,
@@ -134,7 +134,7 @@ pub(crate) fn describe<'py>(
     Ok((text, about))
 }
 
-/// The sentence that elements of an array are not those of its sources.
+/// The sentence stating that elements of an array are not those of its sources.
 fn absent(path: &str, missing: &MissingSources) -> String {
     format!("{path}: {missing}: elements there have {}", missing.instead)
 }
@@ -152,7 +152,7 @@ pub(crate) fn digest<'py>(
         let source = place.source(pool, false);
         let targets = place.location().targets(&*source)?;
         let mut lines = Vec::new();
-        // Either all of them are attributes or none is.
+        // Either all targets are attributes or none is.
         for target in targets.iter().filter(|target| target.attribute.is_some()) {
             let name = target.attribute.as_deref().unwrap_or_default();
             lines.push(attribute(&*source, &target.entry.handle, name)?);

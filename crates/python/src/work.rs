@@ -1,4 +1,4 @@
-//! The pool of the process, and work without the GIL that Ctrl-C stops.
+//! The pool of the process, and work without the GIL that Ctrl-C can stop.
 
 use crate::error::Raised;
 use hyperslab::{CancelToken, Pool, Result};
@@ -21,13 +21,14 @@ pub(crate) fn threads() -> usize {
     pool().threads()
 }
 
-/// Set the number of threads of all work that begins from now on; 0 for the number of CPUs.
+/// Set the number of threads for all work that starts from now on; 0 for the number of CPUs.
 #[pyfunction]
 pub(crate) fn set_threads(count: usize) {
     *POOL.lock().unwrap_or_else(PoisonError::into_inner) = Some(Pool::new(count, Pool::MEMORY));
 }
 
-/// Runs work without the GIL. Work of more than [`SHORT`] bytes runs in a thread of its own, so that this one sees signals.
+/// Runs work without the GIL. Work of more than [`SHORT`] bytes runs in a thread of its own, so that this thread sees
+/// signals.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     bytes: usize,
@@ -69,7 +70,7 @@ impl Deref for Opened {
 }
 
 impl Opened {
-    /// Does work on the array, as [`run`]. What is short keeps decoded chunks.
+    /// Runs work on the array, as [`run`] does. Short work keeps decoded chunks.
     pub(crate) fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -86,7 +87,7 @@ impl Opened {
     }
 }
 
-/// The same, with the name of the file in the error.
+/// The same result, with the name of the file in the error.
 pub(crate) fn in_file<T>(done: Result<T>, file: Option<&str>) -> Result<T> {
     done.map_err(|error| match file {
         Some(file) => error.in_file(file),
@@ -94,8 +95,8 @@ pub(crate) fn in_file<T>(done: Result<T>, file: Option<&str>) -> Result<T> {
     })
 }
 
-/// Elements of so many bytes are there sooner than anyone presses keys.
+/// Elements of at most this many bytes are read before anyone could press a key.
 const SHORT: usize = 4 << 20;
 
-/// How often signals are looked for.
+/// How often signals are checked.
 const INTERVAL: Duration = Duration::from_millis(20);

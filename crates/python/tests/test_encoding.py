@@ -64,11 +64,11 @@ def test_numbers_that_fit(tmp_path: Path, name: str, lazy: bool, values: Any, en
 @pytest.mark.parametrize(
     ("name", "lazy", "encoding", "said"),
     [
-        ("t.nc", False, {"shards": (4,), "chunks": (2,)}, "only Zarr has shards"),
-        ("t.nc", False, {"chunksizes": (2, 2)}, "for 1 dimensions"),
+        ("t.nc", False, {"shards": (4,), "chunks": (2,)}, "only Zarr supports shards"),
+        ("t.nc", False, {"chunksizes": (2, 2)}, "has length 2, expected 1, one for each dimension"),
         ("t.nc", True, {"contiguous": True}, "Dask"),
         ("t.zarr", False, {"shards": (4,)}, "without chunks"),
-        ("t.zarr", False, {"shards": (4, 4), "chunks": (2,)}, "for 1 dimensions"),
+        ("t.zarr", False, {"shards": (4, 4), "chunks": (2,)}, "has length 2, expected 1, one for each dimension"),
         ("t.zarr", False, {"shards": (3,), "chunks": (2,)}, "not multiples"),
         ("t.zarr", False, {"serializer": {"name": "bytes", "configuration": {"endian": "big"}}}, "serializer"),
         ("t.nc", False, {"compression": "blosc_lz4", "blosc_shuffle": 3}, "blosc_shuffle=3"),
@@ -159,7 +159,7 @@ def test_times_of_a_file_that_grew_out_of_its_integers_are_an_error(tmp_path: Pa
 @pytest.mark.parametrize("lazy", [False, True])
 @pytest.mark.parametrize("name", TARGETS)
 def test_missing_numbers_need_a_fill_value(tmp_path: Path, name: str, lazy: bool) -> None:
-    with pytest.raises(ValueError, match="t: missing numbers as int32 without a _FillValue"):
+    with pytest.raises(ValueError, match="t: missing values stored as int32 need a _FillValue"):
         write(dataset([1.0, np.nan], lazy), tmp_path / name, encoding={"t": {"dtype": "i4"}})
 
 

@@ -283,7 +283,7 @@ def test_a_web_server_that_lists_nothing_says_so(folder: Path, served: str) -> N
 
 def test_what_is_no_store_is_an_error(examples: Path) -> None:
     for location in ({"a": b"1"}, {3: b"1"}, hyperslab.open(examples / "ocean.nc"), xr.open_dataset(examples / "ocean.nc")):
-        with pytest.raises(TypeError, match=f"cannot open {type(location).__name__}, expected .* a mapping of the keys of a store"):
+        with pytest.raises(TypeError, match=f"cannot open {type(location).__name__}, expected .* a mapping of store keys"):
             hyperslab.open(location)
     for value in ("{}", 3, None):
         with pytest.raises(hyperslab.ReadError, match="the value of 'zarr.json' is"):
@@ -423,7 +423,7 @@ def _raise(error: Exception) -> Any:
     [
         ({"values_of": lambda keys: _raise(ConnectionError("the network is down"))}, "the network is down"),
         ({"values_of": lambda keys: [ConnectionError("the network is down") for _ in keys]}, "the network is down"),
-        ({"values_of": lambda keys: []}, "the storage gave other bytes of zarr.json than those"),
+        ({"values_of": lambda keys: []}, "the storage did not return the requested bytes of zarr.json"),
         ({"values_of": lambda keys: [17 for _ in keys]}, "'int' object is not"),
         ({"size_of": lambda key: -1}, "negative"),
         ({"size_of": lambda key: _raise(PermissionError("not for you"))}, "not for you"),
@@ -458,7 +458,7 @@ def test_chunks_that_fail_are_errors_and_those_that_are_absent_are_the_fill_valu
 def test_values_beyond_the_limit_are_refused(folder: Path) -> None:
     content = _mapping(folder / "documents.zarr")
     content["zarr.json"] += b" " * 100_000
-    with pytest.warns(hyperslab.FileWarning), pytest.raises(hyperslab.Error, match="zarr.json of 1.* bytes, at most"):
+    with pytest.warns(hyperslab.FileWarning), pytest.raises(hyperslab.Error, match="zarr.json has 1.* bytes, but at most"):
         hyperslab.open(content, limits={"allocation": 65536})
 
 

@@ -120,7 +120,7 @@ def test_verbs_take_joined_stores(days: list[Path], tmp_path: Path) -> None:
     hyperslab.concat(str(days[0].parent / "day*.nc"), tmp_path / "all.nc")
     assert not hyperslab.diff(joined, tmp_path / "all.nc")
     assert "80" in hyperslab.describe(joined) and hyperslab.digest(joined)
-    with pytest.raises(hyperslab.ArgumentError, match="each is checked by itself"):
+    with pytest.raises(hyperslab.ArgumentError, match="check each of them separately"):
         hyperslab.check(joined)
     with pytest.raises(hyperslab.ArgumentError, match="has no path"):
         hyperslab.concat([joined], tmp_path / "again.nc")
@@ -172,7 +172,7 @@ def test_stored_bytes_of_a_replaced_file_are_not_read(tmp_path: Path, monkeypatc
 def test_chunks_in_other_places_are_none_of_one_grid(days: list[Path]) -> None:
     day(days[3], 3, chunks=(2, 3))
     joined = hyperslab.open_joined(days)
-    with pytest.raises(ValueError, match="its elements are those of other arrays"):
+    with pytest.raises(ValueError, match="its elements are stored in other arrays"):
         joined["t"].chunk_table()
     # What is small is inlined.
     refs = virtual.references(joined)
@@ -189,7 +189,7 @@ def test_joined_zarr_stores_have_references(days: list[Path], tmp_path: Path) ->
     refs = virtual.references(joined, url="s3://bucket")["refs"]
     assert refs["t/1.0"][0] == "s3://bucket/z1.zarr/t/c/0/0"
     zipped = hyperslab.open_joined(str(tmp_path / "z*.zip"), along="time")
-    with pytest.raises(ValueError, match="those of other arrays"):
+    with pytest.raises(ValueError, match="stored in other arrays"):
         zipped["t"].chunk_table()
     for of in (joined, zipped):
         with xarray.open_dataset(virtual.references(of), engine="kerchunk", chunks={}) as found:  # type: ignore[arg-type]
@@ -228,11 +228,11 @@ def test_arguments_are_looked_at(days: list[Path]) -> None:
     for wrong in ({"along": -1}, {"along": True}, {"along": ["time"]}, {"rtol": -1.0}, {"atol": float("nan")}):
         with pytest.raises(hyperslab.ArgumentError, match="expected"):
             hyperslab.open_joined(days, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(hyperslab.ArgumentError, match="not on this machine"):
+    with pytest.raises(hyperslab.ArgumentError, match="is not a local path"):
         hyperslab.open_joined(["memory://a.nc", "memory://b.nc"])
     with pytest.raises(TypeError, match="cannot join bytes"):
         hyperslab.open_joined([b"CDF", b"CDF"])  # type: ignore[list-item]
-    with pytest.raises(hyperslab.ArgumentError, match="convert writes it"):
+    with pytest.raises(hyperslab.ArgumentError, match="use convert to write it"):
         hyperslab.concat(hyperslab.open_joined(days), days[0].parent / "all.nc")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="open_joined opens several"):
         hyperslab.open(days)
@@ -277,7 +277,7 @@ def test_a_part_of_each_store_is_joined(days: list[Path], tmp_path: Path) -> Non
     waves = hyperslab.open_joined(days, "/waves")
     assert waves.name == "/waves" and waves["height"][...].tolist() == [float(at // 4) for at in range(80)]
     assert sorted(waves.parent) == ["time", "waves"]
-    with pytest.raises(hyperslab.ArgumentError, match="another path"):
+    with pytest.raises(hyperslab.ArgumentError, match="the path differs"):
         hyperslab.open_joined([f"{days[0]}:/t", f"{days[1]}:/x"])
 
 
@@ -301,7 +301,7 @@ def test_repeated_times_and_months_are_in_order(tmp_path: Path) -> None:
         hyperslab.open_joined([file(f"m{at:02}.nc", [start]) for at, start in enumerate(starts)])
     with pytest.warns(hyperslab.JoinWarning) as told:
         joined = hyperslab.open_joined([file(f"h{at:02}.nc", [at, at + 0.1]) for at in range(30)])
-    assert len(told) == 11 and "more of this kind" in str(told[-1].message) and len(joined.warnings) == 29
+    assert len(told) == 11 and "19 more gaps;" in str(told[-1].message) and len(joined.warnings) == 29
 
 
 def test_zarr_stores_keep_their_encodings(tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def test_virtual_datasets_are_those_of_the_parser_of_virtualizarr(examples: Path
 
     url = f"file://{examples / 'ocean.nc'}"
     options: dict[str, Any] = {"registry": registry, "loadable_variables": []}
-    # Neither does it read texts of variable length.
+    # Neither does it read strings of variable length.
     dropped = ["remark"]
     one = virtualizarr.open_virtual_dataset(url, parser=HyperslabParser(drop_variables=dropped), **options)
     other = virtualizarr.open_virtual_dataset(url, parser=HDFParser(drop_variables=dropped), **options)

@@ -90,11 +90,11 @@ def test_blocks_that_cut_chunks_are_refused_with_the_rechunking(tmp_path: Path) 
 
     writer = hyperslab.create_store(tmp_path / "t.nc", schema())
     wrong = da.from_array(VALUES, chunks=(3, 4))
-    with pytest.raises(ValueError, match=r"cut chunks of 2; rechunk with \.rechunk\(\(2, 3\)\)"):
+    with pytest.raises(ValueError, match=r"cut across chunks of 2; rechunk with \.rechunk\(\(2, 3\)\)"):
         hyperslab.dask.blocks(writer, "/t", wrong)
     with pytest.raises(ValueError, match="which cuts chunks of"):
         writer.write("t", (slice(1, 3), slice(0, 4)), VALUES[1:3])
-    with pytest.raises(ValueError, match="no array for /g/names"):
+    with pytest.raises(ValueError, match="no source array for /g/names"):
         hyperslab.dask.store(writer, {"t": wrong.rechunk((2, 3))})
     writer.abandon()
     assert list(tmp_path.iterdir()) == []
@@ -262,10 +262,10 @@ def test_regions_of_sequences_and_compounds_of_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "dtype", "said"),
     [
-        ([[1, 70_000]], h5py.vlen_dtype("i2"), "element 0: values that int16 cannot hold"),
+        ([[1, 70_000]], h5py.vlen_dtype("i2"), "element 0: values that cannot be represented as int16"),
         ([[1.5]], h5py.vlen_dtype("i2"), "element 0: values of dtype float64, expected int16"),
-        ([[[1], [2]]], h5py.vlen_dtype("i2"), "element 0: of 2 dimensions"),
-        ([None], h5py.vlen_dtype("i2"), "element 0: of type NoneType, expected a sequence of int16"),
+        ([[[1], [2]]], h5py.vlen_dtype("i2"), "element 0: a value with 2 dimensions"),
+        ([None], h5py.vlen_dtype("i2"), "element 0: a value of type NoneType, expected a sequence of int16"),
         (np.array([("a", 1)], [("name", "O"), ("x", "i4")])[["x", "name"]], [("name", "O"), ("x", "i4")], "expected"),
         (np.array([(3, 1)], [("name", "O"), ("x", "i4")]), None, "member name: an element of type int"),
     ],
@@ -278,9 +278,9 @@ def test_what_is_no_sequence_or_text(values: Any, dtype: Any, said: str) -> None
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"chunks": [2, 2]}, "chunks of 2 dimensions, expected 1"),
-        ({"chunks": [0]}, "expected lengths from 1 on"),
-        ({"shards": [4, 4]}, "shards of 2 dimensions"),
+        ({"chunks": [2, 2]}, "chunks with 2 dimensions, expected 1"),
+        ({"chunks": [0]}, "expected positive lengths"),
+        ({"shards": [4, 4]}, "shards with 2 dimensions"),
         ({"filters": [{"deflate": 99}]}, "level 99, expected a number from 0 to 9"),
         ({"fill_value": 1e40}, "expected int32"),
     ],
@@ -452,7 +452,7 @@ def test_a_store_that_is_being_written_says_how_it_is_given_up(tmp_path: Path) -
     schema = hyperslab.Schema()
     schema.array("a", ["x"], dtype="i4", shape=(3,))
     writer = hyperslab.create_store(tmp_path / "a.nc", schema)
-    with pytest.raises(hyperslab.ExistsError, match=r"abandon\(\) of the Writer"):
+    with pytest.raises(hyperslab.ExistsError, match=r"abandon\(\) of the active Writer"):
         hyperslab.create_store(tmp_path / "a.nc", schema, overwrite=True)
     writer.abandon()
     hyperslab.create_store(tmp_path / "a.nc", schema).abandon()

@@ -81,7 +81,7 @@ class TestStore(StoreTests[ZarrStore, cpu.Buffer]):
     @pytest.mark.parametrize("read_only", [True, False])
     async def test_store_open_read_only(self, open_kwargs: dict[str, Any], read_only: bool) -> None:
         if not read_only:
-            with pytest.raises(ValueError, match="can only be read"):
+            with pytest.raises(ValueError, match="is read-only"):
                 await ZarrStore.open(**open_kwargs, read_only=False)
             return
         assert (await ZarrStore.open(**open_kwargs, read_only=True)).read_only

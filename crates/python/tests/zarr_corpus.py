@@ -118,7 +118,7 @@ class Corpus:
                 made = references(path, inline=self.arguments.inline, drop=drop)
                 break
             except ValueError as error:
-                if "inlined" not in str(error):
+                if "too large to inline" not in str(error):
                     raise
                 drop = [part.split(": ")[0].rpartition("/")[2] for part in str(error).split("): ", 1)[1].split("; ")]
         for value in made["refs"].values():

@@ -1,4 +1,4 @@
-//! An array, as one moment sees it.
+//! An array, as seen at one moment.
 
 pub mod fragment;
 
@@ -26,11 +26,11 @@ use std::sync::{Arc, OnceLock};
 /// How an array or a group is opened.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// The times that are seen.
+    /// The times that are visible.
     pub at: Moment,
     /// The key of an encrypted array.
     pub key: Option<filter::Key>,
-    /// What a file can make the reader allocate.
+    /// Limits on what a file can make the reader allocate.
     pub limits: Limits,
 }
 
@@ -40,9 +40,9 @@ impl Default for OpenOptions {
     }
 }
 
-/// An array, as one moment sees it. Threads can share it.
+/// An array, as seen at one moment. It can be shared between threads.
 ///
-/// The files of an array never change, so neither does an opened array, unless its files are vacuumed.
+/// The files of an array never change, so an opened array does not change either, unless its files are vacuumed.
 pub struct Array {
     pub(crate) store: Arc<dyn Store>,
     key: Key,
@@ -56,7 +56,7 @@ pub struct Array {
 
 impl Array {
     /// Opens the array at a key of a store: lists its files and reads the schema. Fragments are opened when they are
-    /// first asked for.
+    /// first requested.
     ///
     /// # Errors
     /// If the store cannot be read, there is no array, or a file of it is malformed;
@@ -64,14 +64,14 @@ impl Array {
     pub fn open(store: Arc<dyn Store>, array: &Key, options: OpenOptions) -> Result<Array> {
         let directory = ArrayDirectory::read(&*store, array, &options.limits)?;
         let tiles = GenericTiles { store: &*store, key: options.key.as_ref(), limits: &options.limits };
-        // The schema that is seen does not depend on the type of the array, which it says.
+        // Which schema is visible does not depend on the type of the array, which only the schema states.
         let schema_file = directory.opened(options.at, ArrayType::Dense).schema;
         let schema_file = schema_file.ok_or_else(|| Error::malformed("no array schema").in_object(array))?;
         let (schema, is_encrypted) = read_schema(&tiles, schema_file)?;
         Ok(Array::of(store, array.clone(), options, is_encrypted, directory, schema))
     }
 
-    /// An array of this schema.
+    /// An array with this schema.
     pub(crate) fn of(
         store: Arc<dyn Store>,
         key: Key,
@@ -96,7 +96,7 @@ impl Array {
         &self.schema
     }
 
-    /// Whether a key is needed to read it.
+    /// Whether reading it requires a key.
     pub fn is_encrypted(&self) -> bool {
         self.is_encrypted
     }
@@ -115,13 +115,13 @@ impl Array {
         &self.schema.domain.dimensions
     }
 
-    /// The position of the attribute of a name.
+    /// The position of the attribute with this name.
     pub fn attribute(&self, name: &[u8]) -> Option<usize> {
         self.schema.attributes.iter().position(|attribute| attribute.name == name)
     }
 
-    /// The fragments, later ones over earlier ones. Their footers are read when they are first asked for; two threads
-    /// that ask at the same time both read, and neither waits.
+    /// The fragments, from oldest to newest; later ones take precedence. Their footers are read when they are first
+    /// requested. If two threads request them at the same time, both read them, and neither waits.
     ///
     /// # Errors
     /// If a footer or a schema of a fragment cannot be read or is malformed.
@@ -132,7 +132,7 @@ impl Array {
         let tiles = self.generic_tiles();
         let mut schemas = Schemas { tiles: &tiles, files: &self.directory.schemas, found: BTreeMap::new() };
         let opened = self.directory.opened(self.options.at, self.schema.array_type);
-        // One fragment is one request either way.
+        // A single fragment takes one request either way.
         let copies = match opened.fragments.len() > 1 {
             true => fragment::copies(&tiles, &self.directory.consolidated_footers),
             false => BTreeMap::new(),
@@ -147,21 +147,21 @@ impl Array {
         Ok(self.fragments.get_or_init(|| fragments))
     }
 
-    /// The files of the array, whatever moment is looked at.
+    /// The files of the array, regardless of the moment.
     pub fn directory(&self) -> &ArrayDirectory {
         &self.directory
     }
 
-    /// The metadata, in the order of keys.
+    /// The metadata, ordered by key.
     ///
     /// # Errors
-    /// If a file of metadata cannot be read or is malformed.
+    /// If a metadata file cannot be read or is malformed.
     pub fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
         let opened = self.directory.opened(self.options.at, self.schema.array_type);
         metadata::read(&self.generic_tiles(), &opened.metadata)
     }
 
-    /// The rectangles of the tiles of a fragment, which dense ones do not have. They are read once.
+    /// The bounding rectangles of the tiles of a fragment; dense fragments have none. They are read once.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such fragment; otherwise if its
@@ -173,10 +173,10 @@ impl Array {
         fragments.get(fragment).ok_or_else(none)?.r_tree(&self.generic_tiles())
     }
 
-    /// An enumeration, by its name.
+    /// The enumeration with this name.
     ///
     /// # Errors
-    /// If the schema has none of this name; if its file cannot be read or is malformed.
+    /// If the schema has no enumeration with this name; if its file cannot be read or is malformed.
     pub fn enumeration(&self, name: &[u8]) -> Result<Arc<Enumeration>> {
         let known = self.schema.enumerations.iter().position(|file| file.name == name);
         let slot = known.and_then(|at| Some((self.schema.enumerations.get(at)?, self.enumerations.get(at)?)));
@@ -216,10 +216,10 @@ impl Array {
         Ok(size)
     }
 
-    /// The deletes that the moment sees, the oldest first, with their conditions.
+    /// The deletes that are visible at the moment, the oldest first, with their conditions.
     ///
     /// # Errors
-    /// If a file of deletes cannot be read or is malformed.
+    /// If a delete file cannot be read or is malformed.
     pub fn deletes(&self) -> Result<Vec<(DeleteCommit, DeleteCondition)>> {
         let opened = self.directory.opened(self.options.at, self.schema.array_type);
         let tiles = self.generic_tiles();
@@ -262,7 +262,7 @@ impl<'a> Schemas<'a> {
         Ok(schema)
     }
 
-    /// The schema of a fragment: of this name, or the only one before version 10.
+    /// The schema of a fragment: the one with this name, or the only one before version 10.
     fn named(&mut self, name: Option<&[u8]>) -> Result<Arc<ArraySchema>> {
         let file = self.files.iter().find(|file| match name {
             Some(name) => file.key.name().as_bytes() == name,
@@ -290,7 +290,7 @@ fn read_schema(tiles: &GenericTiles<'_>, file: &SchemaFile) -> Result<(Arc<Array
     Ok((schema, header.encryption != Encryption::None))
 }
 
-/// Checks that there are at most so many of something.
+/// Checks that the number of something does not exceed a maximum.
 pub(crate) fn within(what: &str, found: usize, most: u32) -> Result<()> {
     match found as u64 <= u64::from(most) {
         true => Ok(()),
@@ -308,8 +308,8 @@ fn check_limits(schema: &ArraySchema, limits: &Limits) -> Result<()> {
     schema.attributes.iter().try_for_each(|attribute| check_fill_value(attribute, limits))
 }
 
-/// Checks that a cell of the fill value is in proportion to what the schema has of it: one value is repeated as often as a
-/// cell has values, and a few bytes say how often that is.
+/// Checks that a cell with the fill value is in proportion to its stored form in the schema: one stored value is
+/// repeated for every value of the cell, and a few bytes state how many values a cell has.
 fn check_fill_value(attribute: &Attribute, limits: &Limits) -> Result<()> {
     let Some(size) = attribute.cell_size()? else { return Ok(()) };
     let stored = attribute.fill_value.as_deref().map_or(0, <[u8]>::len);
@@ -321,7 +321,7 @@ fn check_fill_value(attribute: &Attribute, limits: &Limits) -> Result<()> {
     })
 }
 
-/// Checks that a fragment has the dimensions of the array, which no evolution of schemas changes.
+/// Checks that a fragment has the dimensions of the array, which schema evolution never changes.
 fn check_domain(schema: &ArraySchema, fragment: &OpenedFragment) -> Result<()> {
     let all = |schema: &ArraySchema| {
         let of = |d: &Dimension| (d.data_type, d.cell_val_num, d.domain.clone(), d.tile_extent.clone());

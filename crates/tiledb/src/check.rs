@@ -1,7 +1,8 @@
-//! Whether an array or a group is sound: what its files say about each other, and about the cells.
+//! Checks whether an array or a group is valid: whether its files agree with each other, and with the cells.
 //!
-//! [`check`] begins with the files that say which others count, and goes on with all fragments, whether the present moment
-//! sees them or not. A group is checked with its members, an array with the arrays of its dimension labels.
+//! [`check`] begins with the files that determine which other files are valid, and continues with all fragments,
+//! whether they are visible at present or not. A group is checked together with its members, and an array together with
+//! the arrays of its dimension labels.
 //!
 //! ```
 //! use hyperslab_core::Severity;
@@ -48,10 +49,10 @@ use std::sync::Arc;
 
 /// Checks the array or the group at a key of a store, and calls `found` with each finding.
 ///
-/// The moment of `open` does not count. One tile of each field of a fragment is in memory at a time, besides metadata.
+/// The moment in `open` is ignored. Besides metadata, one tile of each field of a fragment is in memory at a time.
 ///
 /// # Errors
-/// If reading fails. Whatever is wrong with the bytes is a finding.
+/// If reading fails. Faults in the bytes are findings, not errors.
 pub fn check(
     store: &Arc<dyn Store>,
     at: &Key,
@@ -82,11 +83,11 @@ struct Checker<'a> {
     findings: Findings<'a>,
     /// The arrays and groups that were checked.
     known: BTreeSet<Key>,
-    /// The groups in which the current object is, the outermost first.
+    /// The groups that contain the current object, the outermost first.
     above: Vec<Key>,
 }
 
-/// What a folder is.
+/// The kind of a folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Array,
@@ -94,7 +95,7 @@ enum Kind {
 }
 
 impl<'a> Checker<'a> {
-    /// Checks what lies at a key, if it is an array or a group.
+    /// Checks the object at a key, if it is an array or a group.
     fn object(&mut self, at: &Key) -> Result<Option<Kind>> {
         let kind = match (is_array(&**self.store, at)?, is_group(&**self.store, at)?) {
             (true, _) => Kind::Array,

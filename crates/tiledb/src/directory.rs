@@ -1,4 +1,4 @@
-//! Which files there are in the folder of an array, in all four generations of its layout.
+//! The files in the folder of an array, in all four generations of its layout.
 //!
 //! Spec: TileDB format_spec, array_file_hierarchy.md; array_format_history.md, versions 5, 10 and 12
 //!
@@ -9,8 +9,8 @@
 //! | 10, 11 | `__schema/NAME` | `NAME/` | with `NAME.ok` |
 //! | since 12 | `__schema/NAME` | `__fragments/NAME/` | with `__commits/NAME.wrt` |
 //!
-//! An array has traces of several generations if it was written by several. Folders that are absent are empty: object
-//! stores have no others. The last names of URIs alone are used, since arrays are moved.
+//! An array has traces of several generations if it was written by several. Folders that do not exist count as empty:
+//! object stores have no empty folders. Only the last names of URIs are used, since arrays can be moved.
 
 use crate::format::consolidated_commits::ConsolidatedCommits;
 use crate::format::ignore_file::IgnoreFile;
@@ -21,33 +21,33 @@ use hyperslab_core::store::{Entry, EntryKind, Key, Store};
 use hyperslab_core::{Decoder, Error, Limits, Result};
 use std::collections::BTreeSet;
 
-/// The files of an array, whatever moment is looked at.
+/// The files of an array, regardless of the moment.
 #[derive(Clone, Debug, Default)]
 pub struct ArrayDirectory {
-    /// The schemas in the order of the library, which is that of their names: the last one is the newest.
+    /// The schemas in the order that the library uses, which is the order of their names: the last one is the newest.
     pub schemas: Vec<SchemaFile>,
-    /// The complete fragments, those that begin first first.
+    /// The complete fragments, ordered by start time.
     pub fragments: Vec<Fragment>,
-    /// What consolidated fragments replace.
+    /// The vacuum files of fragments, which list what consolidated fragments replace.
     pub fragment_vacuums: Vec<Vacuum>,
     /// The deletes, the oldest first.
     pub deletes: Vec<DeleteCommit>,
     /// The updates, which readers ignore.
     pub updates: Vec<Key>,
-    /// The files of metadata, those that begin first first.
+    /// The metadata files, ordered by start time.
     pub metadata: Vec<NamedFile>,
-    /// What consolidated files of metadata replace.
+    /// The vacuum files of metadata, which list what consolidated metadata files replace.
     pub metadata_vacuums: Vec<Vacuum>,
-    /// The files with the footers of many fragments.
+    /// The files that contain the footers of many fragments.
     pub consolidated_footers: Vec<NamedFile>,
-    /// Entries that are none of these: incomplete fragments, temporary files, files of others.
+    /// All other entries: incomplete fragments, temporary files, files of other programs.
     pub ignored: Vec<Key>,
 }
 
 /// A schema file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaFile {
-    /// The name. `None` of the only schema before version 10, which is older than all others.
+    /// The name. `None` for the only schema before version 10, which is older than all others.
     pub name: Option<TimestampedName>,
     /// The file.
     pub key: Key,
@@ -62,7 +62,7 @@ pub struct Fragment {
     pub key: Key,
 }
 
-/// A file whose name says when it was written.
+/// A file whose name contains the time when it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
     /// The name, without suffix.
@@ -76,43 +76,44 @@ pub struct NamedFile {
 pub struct DeleteCommit {
     /// The name, without suffix.
     pub name: TimestampedName,
-    /// Where the condition is.
+    /// The location of the condition.
     pub place: DeletePlace,
 }
 
-/// Where the generic tile of a delete condition is.
+/// The location of the generic tile of a delete condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeletePlace {
     /// In a file of its own.
     File(Key),
-    /// In a file of consolidated commits, of which these are the bytes.
+    /// In a file of consolidated commits; these are the bytes of the tile.
     Consolidated(Vec<u8>),
 }
 
-/// What a consolidated fragment or metadata file replaces.
+/// A vacuum file: what a consolidated fragment or metadata file replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vacuum {
-    /// The name of the file, which is also that of what replaces the others.
+    /// The name of the file, which is also the name of the consolidated fragment or metadata file.
     pub name: TimestampedName,
     /// The file.
     pub key: Key,
-    /// The names of the others.
+    /// The names of what is replaced.
     pub replaced: BTreeSet<String>,
 }
 
 impl DeleteCommit {
-    /// How [processed conditions](crate::format::fragment_metadata::processed_conditions) name the delete.
+    /// The name by which [processed conditions](crate::format::fragment_metadata::processed_conditions) refer to the
+    /// delete.
     pub fn marker(&self) -> String {
         format!("{COMMITS}/{}.{}", self.name, CommitKind::Delete.suffix())
     }
 }
 
 impl ArrayDirectory {
-    /// Lists the folder `array` of a store, and reads the files that say which others count.
+    /// Lists the folder `array` of a store, and reads the files that determine which other files are valid.
     ///
     /// # Errors
-    /// If the store cannot be read, there is no schema, or a file of consolidated commits, a vacuum or an ignore file is
-    /// malformed.
+    /// If the store cannot be read, there is no schema, or a file of consolidated commits, a vacuum file or an ignore
+    /// file is malformed.
     pub fn read(store: &dyn Store, array: &Key, limits: &Limits) -> Result<Self> {
         let mut listing = Listing { store, array, limits, found: ArrayDirectory::default() };
         let root = store.list(array)?;
@@ -125,7 +126,8 @@ impl ArrayDirectory {
         if found.schemas.is_empty() {
             return Err(Error::malformed("no array schema").in_object(array));
         }
-        // By the text of their names, as the library does: of a schema of time 100 and one of time 20, that one is the newest.
+        // By the text of their names, as in the library: of two schemas with the times 100 and 20, the one with time 20
+        // is the newest.
         found.schemas.sort_by_key(|schema| schema.name.as_ref().map(ToString::to_string));
         found.fragments.sort_by_key(|fragment| order(&fragment.name));
         found.deletes.sort_by_key(|delete| order(&delete.name));
@@ -135,8 +137,8 @@ impl ArrayDirectory {
 }
 
 impl ArrayDirectory {
-    /// The last moment at which anything was written, in milliseconds since 1970. What is written at a later one is seen over
-    /// all that is there.
+    /// The last time at which anything was written, in milliseconds since 1970. Anything written later takes precedence
+    /// over all that exists.
     pub fn newest(&self) -> u64 {
         let schemas = self.schemas.iter().filter_map(|file| file.name.as_ref());
         let fragments = self.fragments.iter().map(|of| &of.name);
@@ -147,7 +149,7 @@ impl ArrayDirectory {
     }
 }
 
-/// The order of writes. Of those that begin at the same time, the library takes the one first whose name is.
+/// The order of writes. Of writes that begin at the same time, the library puts the one with the smaller name first.
 fn order(name: &TimestampedName) -> (u64, String) {
     (name.start, name.to_string())
 }
@@ -170,7 +172,7 @@ struct Listing<'a> {
     found: ArrayDirectory,
 }
 
-/// The names that files of consolidated commits have, without those to ignore.
+/// The names in files of consolidated commits, except those to be ignored.
 struct Consolidated {
     commits: BTreeSet<String>,
 }
@@ -225,7 +227,7 @@ impl Listing<'_> {
             }
         }
         let mut commits = BTreeSet::new();
-        // Deletes have files of their own, or stand in several of these.
+        // Deletes have their own files, or are contained in several of these.
         let mut deletes: BTreeSet<String> =
             self.found.deletes.iter().map(|known| known.name.to_string()).collect();
         for commit in consolidated.into_iter().flat_map(|file| file.commits) {
@@ -245,7 +247,7 @@ impl Listing<'_> {
                 Ok(Some(CommitName { name, kind: CommitKind::Write })) => {
                     written.insert(name.to_string());
                 }
-                // Fragments in the folder of the array are looked for there.
+                // Fragments in the folder of the array are searched for there.
                 Ok(Some(_)) => {}
                 Ok(None) => return Err(Error::malformed(format!("{name:?} among consolidated commits"))),
                 Err(e) => return Err(e),
@@ -259,7 +261,7 @@ impl Listing<'_> {
         Ok(Consolidated { commits })
     }
 
-    /// What versions before 12 have in the folder of the array.
+    /// Reads what versions before 12 have in the folder of the array.
     fn root(&mut self, root: &[Entry], consolidated: &Consolidated) -> Result<()> {
         let complete: BTreeSet<&str> =
             root.iter().filter_map(|entry| entry.name.strip_suffix(".ok")).collect();
@@ -325,7 +327,8 @@ impl Listing<'_> {
     }
 }
 
-/// The files of a folder whose names say when they were written, those that begin first first, and the vacuum files.
+/// The files of a folder whose names contain the time when they were written, ordered by start time, and the vacuum
+/// files.
 pub(crate) fn named_files(
     store: &dyn Store,
     folder: &Key,
@@ -352,7 +355,7 @@ fn vacuum(store: &dyn Store, name: TimestampedName, key: Key, limits: &Limits) -
     Ok(Vacuum { name, key, replaced })
 }
 
-/// Reads a whole file that is a structure.
+/// Reads a whole file that consists of one structure.
 pub(crate) fn decode<S: Structure<Context = ()>>(store: &dyn Store, key: &Key, limits: &Limits) -> Result<S> {
     let Some(bytes) = store.read(key, limits.allocation)? else {
         return Err(Error::malformed("is listed, but cannot be read").in_object(key));
@@ -368,7 +371,7 @@ fn names(uris: &[Vec<u8>]) -> impl Iterator<Item = String> + '_ {
     uris.iter().map(|uri| lossy(uri_lines::last_name(uri)))
 }
 
-/// Names of the format are ASCII; others match nothing.
+/// Names in the format are ASCII; others match nothing.
 pub(crate) fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -382,7 +385,7 @@ pub(crate) const METADATA: &str = "__meta";
 pub(crate) const OLD_SCHEMA: &str = "__array_schema.tdb";
 const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
 
-/// Entries of the folder of an array that are read elsewhere or mean nothing.
+/// Entries in the folder of an array that are read elsewhere or have no meaning.
 const KNOWN: [&str; 8] =
     [SCHEMAS, FRAGMENTS, COMMITS, FOOTERS, METADATA, OLD_SCHEMA, "__labels", "__lock.tdb"];
 

@@ -1,12 +1,12 @@
-//! The filters of tiles: what cells go through on their way to a file and back.
+//! The filters of tiles, which cells pass through on their way to a file and back.
 //!
-//! A tile is cut into chunks, and each chunk goes through the filters of a pipeline, first to last. A filter gets the
-//! metadata that those before it left, and data; it leaves metadata and data. Most put their own metadata in front of
-//! what they get; compressors and encryption take metadata for data, and put it in front of that. Decoding goes the
-//! same way back.
+//! A tile is cut into chunks, and each chunk passes through the filters of a pipeline, from first to last. A filter
+//! receives data, and the metadata of the filters before it; it outputs metadata and data. Most filters put their own
+//! metadata in front of what they receive. Compressors and encryption treat the received metadata as data, and put
+//! their own metadata in front of the result. Decoding goes the same way back.
 //!
-//! What a filter does depends on the datatype that reaches it, which may be another one than that of the cells: a
-//! filter that makes integers of floating-point numbers is followed by filters of integers.
+//! What a filter does depends on the datatype that reaches it, which may differ from that of the cells: a filter that
+//! converts floating-point numbers to integers is followed by filters of integers.
 //!
 //! Spec: TileDB format_spec, tile.md and filters/
 

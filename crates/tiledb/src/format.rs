@@ -3,7 +3,7 @@
 //! A file is a page of the specification and has its name; a folder has the sections of a page. `decode` and `encode`
 //! of a structure are in one `impl`, in field order, and are the only description of its layout.
 //!
-//! All numbers are little-endian. Names, keys and URIs are bytes: no version says how they are encoded.
+//! All numbers are little-endian. Names, keys and URIs are bytes: no version defines their encoding.
 
 pub mod array_schema;
 pub mod consolidated_commits;
@@ -34,8 +34,8 @@ use hyperslab_core::{Decoder, Encoder, Result};
 
 /// A structure of the specification.
 ///
-/// `Context` is what the bytes alone do not tell: for many structures the format version, for those of fragments also
-/// what the array schema says.
+/// `Context` is what the bytes alone do not determine: for many structures the format version, for those of fragments
+/// also the content of the array schema.
 ///
 /// Any bytes can be decoded: the result is a value or an error. `decode` never panics, and allocates at most a small
 /// multiple of the length of the bytes.
@@ -64,7 +64,7 @@ pub trait Structure: Sized {
 /// Decodes a structure whose end must be the end of the bytes.
 ///
 /// # Errors
-/// As [`Structure::decode`]; [`Malformed`](hyperslab_core::ErrorKind::Malformed) if bytes are left.
+/// As [`Structure::decode`]; [`Malformed`](hyperslab_core::ErrorKind::Malformed) if bytes remain.
 pub fn decode_all<S: Structure>(d: Decoder<'_>, context: &S::Context) -> Result<S> {
     let mut d = d.named(S::NAME);
     let value = S::decode(&mut d, context)?;

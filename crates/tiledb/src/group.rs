@@ -1,4 +1,4 @@
-//! A group, as one moment sees it.
+//! A group, as seen at one moment.
 
 use crate::array::OpenOptions;
 use crate::directory::is_array;
@@ -12,7 +12,7 @@ use hyperslab_core::store::{EntryKind, Key, Store};
 use hyperslab_core::{Limits, Result};
 use std::sync::Arc;
 
-/// A group, as one moment sees it. Threads can share it.
+/// A group, as seen at one moment. It can be shared between threads.
 pub struct Group {
     store: Arc<dyn Store>,
     key: Key,
@@ -30,12 +30,13 @@ impl Group {
         Ok(Group { store, key: group.clone(), options, directory })
     }
 
-    /// The members, in the order of their names, or of their URIs if they have none.
+    /// The members, ordered by name, or by URI if they have none.
     ///
-    /// A group of before TileDB 2.8, which has no files with members, has the groups and arrays in its folder.
+    /// A group written before TileDB 2.8 has no files with members; its members are the groups and arrays in its
+    /// folder.
     ///
     /// # Errors
-    /// If a file with members cannot be read or is malformed.
+    /// If a member file cannot be read or is malformed.
     pub fn members(&self) -> Result<Vec<GroupMember>> {
         if self.directory.details.is_empty() {
             return self.children();
@@ -46,16 +47,16 @@ impl Group {
         Ok(members(details.map_err(filter::with_another_key)?))
     }
 
-    /// The metadata, in the order of keys.
+    /// The metadata, ordered by key.
     ///
     /// # Errors
-    /// If a file of metadata cannot be read or is malformed.
+    /// If a metadata file cannot be read or is malformed.
     pub fn metadata(&self) -> Result<Vec<(Vec<u8>, Value)>> {
         let read = metadata::read(&self.generic_tiles(), &self.directory.opened(self.options.at).metadata);
         read.map_err(filter::with_another_key)
     }
 
-    /// The files of the group, whatever moment is looked at.
+    /// The files of the group, regardless of the moment.
     pub fn directory(&self) -> &GroupDirectory {
         &self.directory
     }

@@ -1,4 +1,4 @@
-//! Which files there are in the folder of a group, and which members a moment sees.
+//! The files in the folder of a group, and the members that are visible at a moment.
 //!
 //! Spec: TileDB format_spec, group_file_hierarchy.md and group.md
 
@@ -9,28 +9,28 @@ use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};
 use std::collections::BTreeMap;
 
-/// The files of a group, whatever moment is looked at. Groups before TileDB 2.8 have no details: their members are the
-/// groups and arrays in their folder.
+/// The files of a group, regardless of the moment. Groups written before TileDB 2.8 have no details: their members are
+/// the groups and arrays in their folder.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDirectory {
-    /// The files with members, those that begin first first.
+    /// The files with members, ordered by start time.
     pub details: Vec<NamedFile>,
-    /// What replaces files with members.
+    /// The vacuum files of files with members.
     pub detail_vacuums: Vec<Vacuum>,
-    /// The files of metadata, those that begin first first.
+    /// The metadata files, ordered by start time.
     pub metadata: Vec<NamedFile>,
-    /// What consolidated files of metadata replace.
+    /// The vacuum files of metadata, which list what consolidated metadata files replace.
     pub metadata_vacuums: Vec<Vacuum>,
-    /// Entries of both folders that are none of these.
+    /// All other entries of both folders.
     pub ignored: Vec<Key>,
 }
 
-/// The files of a group that a moment sees.
+/// The files of a group that are visible at a moment.
 #[derive(Clone, Debug)]
 pub struct OpenedGroup<'a> {
     /// The files with members, for [`members`].
     pub details: Vec<&'a NamedFile>,
-    /// The files of metadata, later ones over earlier ones.
+    /// The metadata files, from oldest to newest; later ones take precedence.
     pub metadata: Vec<&'a NamedFile>,
 }
 
@@ -46,12 +46,12 @@ impl GroupDirectory {
         Ok(GroupDirectory { details, detail_vacuums, metadata, metadata_vacuums, ignored })
     }
 
-    /// The last moment at which anything was written, in milliseconds since 1970.
+    /// The last time at which anything was written, in milliseconds since 1970.
     pub fn newest(&self) -> u64 {
         self.details.iter().chain(&self.metadata).map(|file| file.name.end).max().unwrap_or(0)
     }
 
-    /// What the moment sees.
+    /// The files that are visible at the moment.
     pub fn opened(&self, moment: Moment) -> OpenedGroup<'_> {
         OpenedGroup {
             details: files(&self.details, &self.detail_vacuums, moment),
@@ -68,10 +68,10 @@ pub fn is_group(store: &dyn Store, key: &Key) -> Result<bool> {
     Ok(store.size(&key.join(MARK)?)?.is_some() || !store.list(&key.join(DETAILS)?)?.is_empty())
 }
 
-/// The members that files of details have together, in the order of their names, or of their URIs if they have none.
+/// The members in all details files together, ordered by name, or by URI if they have none.
 ///
-/// `details` are in the order of files. One of version 1 has all members, whatever stands before it; one of version 2
-/// adds and deletes.
+/// `details` are in the order of the files. Details of version 1 have all members, and replace everything before them;
+/// those of version 2 add and delete members.
 pub fn members(details: Vec<GroupDetails>) -> Vec<GroupMember> {
     let mut members: BTreeMap<Vec<u8>, GroupMember> = BTreeMap::new();
     for file in details {

@@ -1,6 +1,7 @@
-//! What happened to an array or a group: every schema, fragment, delete and file of metadata that is still there.
+//! The history of an array or a group: every schema, fragment, delete and metadata file that still exists.
 //!
-//! All times are looked at, whatever the moment of the options. Names are those of files, so that each event can be found.
+//! All times are included, regardless of the moment in the options. Names are file names, so that each event can be
+//! found.
 
 pub mod condition;
 mod value;
@@ -25,25 +26,25 @@ use hyperslab_core::Result;
 use hyperslab_core::store::{Key, Store};
 use std::sync::Arc;
 
-/// What happened to an array, each list from the oldest event on.
+/// The history of an array. Each list begins with the oldest event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayHistory {
     /// The schemas.
     pub schemas: Vec<SchemaEvent>,
-    /// The fragments, those among them that others replace.
+    /// The fragments, including those that others replace.
     pub fragments: Vec<FragmentEvent>,
     /// The deletes of cells.
     pub deletes: Vec<DeleteEvent>,
-    /// The files of metadata.
+    /// The metadata files.
     pub metadata: Vec<MetadataEvent>,
 }
 
-/// What happened to a group, each list from the oldest event on.
+/// The history of a group. Each list begins with the oldest event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupHistory {
     /// The files with members.
     pub details: Vec<DetailsEvent>,
-    /// The files of metadata.
+    /// The metadata files.
     pub metadata: Vec<MetadataEvent>,
 }
 
@@ -52,13 +53,13 @@ pub struct GroupHistory {
 pub struct Written {
     /// The name of the file or folder.
     pub name: String,
-    /// The first moment, in milliseconds since 1970. `None` of the schemas of arrays before version 10.
+    /// The first moment, in milliseconds since 1970. `None` for the schemas of arrays before version 10.
     pub start: Option<u64>,
-    /// The last moment, later than the first if several became one.
+    /// The last moment, later than the first if several were consolidated.
     pub end: Option<u64>,
-    /// The name of what replaces it, which was consolidated of it and others: it can be vacuumed.
+    /// The name of the consolidated file or fragment that replaces it: it can then be vacuumed.
     pub replaced_by: Option<String>,
-    /// The bytes of the file, or of the files in the folder.
+    /// The size in bytes of the file, or of the files in the folder.
     pub bytes: u64,
 }
 
@@ -69,42 +70,42 @@ pub struct SchemaEvent {
     pub written: Written,
     /// The format version.
     pub version: u32,
-    /// What differs from the schema before. The first creates the array.
+    /// The differences from the previous schema. The first schema creates the array.
     pub changes: Vec<SchemaChange>,
 }
 
-/// How a schema differs from the one before.
+/// How a schema differs from the previous one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchemaChange {
     /// The array was created.
     Created,
-    /// An attribute is new.
+    /// An attribute was added.
     AttributeAdded(String),
-    /// An attribute is gone.
+    /// An attribute was dropped.
     AttributeDropped(String),
-    /// An attribute of the same name is another one.
+    /// An attribute with the same name has changed.
     AttributeChanged(String),
-    /// An enumeration is new.
+    /// An enumeration was added.
     EnumerationAdded(String),
-    /// An enumeration is gone.
+    /// An enumeration was dropped.
     EnumerationDropped(String),
     /// An enumeration has more values, in another file.
     EnumerationExtended(String),
-    /// The current domain is another one.
+    /// The current domain has changed.
     CurrentDomain {
         /// Before.
         before: Option<Vec<RangeText>>,
         /// After.
         after: Option<Vec<RangeText>>,
     },
-    /// The format version is another one.
+    /// The format version has changed.
     Version {
         /// Before.
         before: u32,
         /// After.
         after: u32,
     },
-    /// Something else is another one: orders, the capacity, filters of coordinates and offsets, dimensions, labels.
+    /// Something else has changed: orders, the capacity, filters of coordinates and offsets, dimensions, labels.
     Other(&'static str),
 }
 
@@ -117,17 +118,17 @@ pub struct FragmentEvent {
     pub version: u32,
     /// Dense or sparse.
     pub kind: ArrayType,
-    /// Whether it was consolidated of others: its time is not one moment.
+    /// Whether it was consolidated from others: it then covers a range of times.
     pub is_consolidated: bool,
-    /// Whether its cells have the times when they were written.
+    /// Whether its cells have the times at which they were written.
     pub has_timestamps: bool,
-    /// The cells: of sparse fragments those that are stored, of dense ones those in the non-empty domain.
+    /// The number of cells: in sparse fragments, of stored cells; in dense ones, of cells in the non-empty domain.
     pub cells: u64,
-    /// The least and the greatest coordinate of each dimension, as texts. `None` if nothing was written.
+    /// The smallest and the largest coordinate of each dimension, as text. `None` if nothing was written.
     pub non_empty_domain: Option<Vec<RangeText>>,
 }
 
-/// How the text of a value is made of its bytes.
+/// Converts the bytes of a value to text.
 pub type ValueText<'a> = &'a dyn Fn(DataType, &[u8]) -> String;
 
 /// A range of coordinates of a dimension.
@@ -135,9 +136,9 @@ pub type ValueText<'a> = &'a dyn Fn(DataType, &[u8]) -> String;
 pub struct RangeText {
     /// The dimension.
     pub dimension: String,
-    /// The least coordinate.
+    /// The smallest coordinate.
     pub min: String,
-    /// The greatest coordinate.
+    /// The largest coordinate.
     pub max: String,
 }
 
@@ -146,18 +147,18 @@ pub struct RangeText {
 pub struct DeleteEvent {
     /// When it was written.
     pub written: Written,
-    /// Which cells it deletes.
+    /// The condition of the cells that it deletes.
     pub condition: String,
     /// Whether the condition is in a file of consolidated commits.
     pub is_consolidated: bool,
 }
 
-/// A file of metadata.
+/// A metadata file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataEvent {
     /// When it was written.
     pub written: Written,
-    /// Keys with their values, without value if the key was deleted.
+    /// Keys with their values; without a value if the key was deleted.
     pub entries: Vec<Entry>,
 }
 
@@ -166,12 +167,12 @@ pub struct MetadataEvent {
 pub struct DetailsEvent {
     /// When it was written.
     pub written: Written,
-    /// The members, those among them that are deleted.
+    /// The members, including deleted ones.
     pub members: Vec<GroupMember>,
 }
 
 impl ArrayHistory {
-    /// Reads what happened to the array at a key of a store.
+    /// Reads the history of the array at a key of a store.
     ///
     /// # Errors
     /// If the store cannot be read, there is no array, or a file of it is malformed.
@@ -179,7 +180,7 @@ impl ArrayHistory {
         ArrayHistory::read_with(store, array, options, &value_text)
     }
 
-    /// As [`read`](ArrayHistory::read), with another text of values than [`value_text`].
+    /// As [`read`](ArrayHistory::read), but converts values to text with another function than [`value_text`].
     ///
     /// # Errors
     /// As [`read`](ArrayHistory::read).
@@ -249,7 +250,7 @@ impl ArrayHistory {
 }
 
 impl GroupHistory {
-    /// Reads what happened to the group at a key of a store.
+    /// Reads the history of the group at a key of a store.
     ///
     /// # Errors
     /// If the store cannot be read, or a file of the group is malformed.
@@ -276,7 +277,7 @@ fn of_file(store: &dyn Store, file: &NamedFile, all: &[NamedFile], vacuums: &[Va
     Ok(written(&file.name, bytes, vacuums, &|name| all.iter().any(|other| other.name == *name)))
 }
 
-/// When something was written, and what replaces it, if that is there.
+/// When something was written, and what replaces it, if that exists.
 fn written(
     name: &TimestampedName,
     bytes: u64,
@@ -289,15 +290,15 @@ fn written(
     Written { name: text, start: Some(name.start), end: Some(name.end), replaced_by, bytes }
 }
 
-/// The bytes of the files of tiles of a fragment, and of its metadata.
+/// The size in bytes of the tile files of a fragment, and of its metadata.
 fn bytes_of(fragment: &OpenedFragment, metadata: u64) -> u64 {
     let footer = &fragment.footer;
     let sizes = [&footer.file_sizes, &footer.file_var_sizes, &footer.file_validity_sizes];
     sizes.into_iter().flatten().fold(metadata, |sum, size| sum.saturating_add(*size))
 }
 
-/// The text that a position among the values of an enumeration stands for, in quotes. `None` for others: of numbers, a
-/// condition has the position itself.
+/// The value of an enumeration at a position, in quotes. `None` for values that are not strings: for numbers, a
+/// condition contains the position itself.
 fn enumerated(array: &Array, field: &[u8], position: &[u8]) -> Option<String> {
     let attribute = array.schema().attributes.iter().find(|of| of.name == field)?;
     let enumeration = array.enumeration(attribute.enumeration.as_deref()?).ok()?;
@@ -346,7 +347,7 @@ fn range_texts(schema: &ArraySchema, rectangle: &Mbr, text: ValueText<'_>) -> Ve
         .collect()
 }
 
-/// How a schema differs from the one before.
+/// How a schema differs from the previous one.
 fn changes(before: &ArraySchema, after: &ArraySchema, text: ValueText<'_>) -> Vec<SchemaChange> {
     let mut changes = Vec::new();
     for attribute in &after.attributes {
@@ -398,7 +399,7 @@ fn changes(before: &ArraySchema, after: &ArraySchema, text: ValueText<'_>) -> Ve
         ("dimensions", dimensions(before) != dimensions(after)),
         ("dimension labels", before.dimension_labels != after.dimension_labels),
     ];
-    // The filters of the schema become those of dimensions without any when a schema evolves.
+    // When a schema evolves, the filters of the schema become those of dimensions without filters.
     changes.extend(
         others.into_iter().filter(|(_, differs)| *differs).map(|(what, _)| SchemaChange::Other(what)),
     );

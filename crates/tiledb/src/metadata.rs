@@ -1,4 +1,4 @@
-//! The metadata of an array or a group: what its files say together.
+//! The metadata of an array or a group, combined from all its files.
 
 use crate::directory::NamedFile;
 use crate::format::metadata::{Metadata, Value};
@@ -6,10 +6,10 @@ use crate::read::generic_tile::GenericTiles;
 use hyperslab_core::Result;
 use std::collections::BTreeMap;
 
-/// The values of keys after all files, which are given from the oldest on, in the order of keys.
+/// The values of keys after all files, which are given from oldest to newest. Ordered by key.
 ///
-/// Keys are as they are stored. TileDB-Py splits an array of NumPy into two keys, `__np_flat_` and `__np_shape_` before its
-/// own name, and deletes the other spellings of a key whenever it writes one.
+/// Keys are returned as stored. TileDB-Py splits a NumPy array into two keys, with `__np_flat_` and `__np_shape_` in
+/// front of its name, and deletes the other spellings of a key whenever it writes one.
 pub fn folded(files: impl IntoIterator<Item = Metadata>) -> Vec<(Vec<u8>, Value)> {
     let mut values = BTreeMap::new();
     for entry in files.into_iter().flat_map(|file| file.entries) {

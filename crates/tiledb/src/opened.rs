@@ -1,12 +1,12 @@
-//! What of an array one moment sees.
+//! The part of an array that is visible at one moment.
 //!
-//! The specification does not say it; this is what the library does.
+//! The specification does not define it; this is what the library does.
 
 use crate::directory::{ArrayDirectory, DeleteCommit, Fragment, NamedFile, SchemaFile, Vacuum};
 use crate::format::layout::ArrayType;
 use crate::format::timestamped_name::TimestampedName;
 
-/// The times that are looked at, in milliseconds since 1970, both inside.
+/// The range of visible times, in milliseconds since 1970, both inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The first.
@@ -15,25 +15,26 @@ pub struct Moment {
     pub end: u64,
 }
 
-/// The files that a moment sees.
+/// The files that are visible at a moment.
 #[derive(Clone, Debug)]
 pub struct Opened<'a> {
-    /// The schema: of those until the end of the moment the last by its name, else the first of all.
+    /// The schema: of the schemas up to the end of the moment, the last one by name; if there are none, the first of
+    /// all.
     pub schema: Option<&'a SchemaFile>,
-    /// The fragments, later ones over earlier ones. Those that begin before the moment or end after it have the timestamp
-    /// of each cell, and only cells within the moment are seen.
+    /// The fragments, from oldest to newest; later ones take precedence. Fragments that begin before the moment or end
+    /// after it have the timestamp of each cell, and only cells within the moment are visible.
     pub fragments: Vec<&'a Fragment>,
     /// The deletes, the oldest first.
     pub deletes: Vec<&'a DeleteCommit>,
-    /// The files of metadata, later ones over earlier ones.
+    /// The metadata files, from oldest to newest; later ones take precedence.
     pub metadata: Vec<&'a NamedFile>,
 }
 
 impl Moment {
-    /// All that was ever written.
+    /// Everything that was ever written.
     pub const ALL: Moment = Moment { start: 0, end: u64::MAX };
 
-    /// All that was written until a time.
+    /// Everything that was written up to a time.
     pub fn until(end: u64) -> Moment {
         Moment { start: 0, end }
     }
@@ -48,10 +49,11 @@ impl Moment {
 }
 
 impl ArrayDirectory {
-    /// What the moment sees of an array of this type.
+    /// The files of an array of this type that are visible at the moment.
     ///
-    /// A fragment that became part of a consolidated one is seen again at moments that do not see that one, as long as it
-    /// is not vacuumed. Of sparse arrays, consolidated fragments since version 15 are seen if part of their time is.
+    /// A fragment that became part of a consolidated one is visible again at moments at which that one is not, as long
+    /// as it has not been vacuumed. In sparse arrays, consolidated fragments since version 15 are visible if part of
+    /// their time range is.
     pub fn opened(&self, moment: Moment, array_type: ArrayType) -> Opened<'_> {
         let sees_fragment = |name: &TimestampedName| {
             let has_timestamps = array_type == ArrayType::Sparse && name.fragment_version() >= TIMESTAMPS;
@@ -72,7 +74,7 @@ impl ArrayDirectory {
     }
 }
 
-/// The files that a moment sees, but for those that others replace.
+/// The files that are visible at a moment, except those that others replace.
 pub(crate) fn files<'a>(files: &'a [NamedFile], vacuums: &[Vacuum], moment: Moment) -> Vec<&'a NamedFile> {
     let sees = |name: &TimestampedName| moment.contains(name);
     files.iter().filter(|file| sees(&file.name) && !is_replaced(&file.name, vacuums, &sees)).collect()
@@ -83,7 +85,7 @@ fn is_replaced(name: &TimestampedName, vacuums: &[Vacuum], sees: &dyn Fn(&Timest
     vacuums.iter().any(|vacuum| sees(&vacuum.name) && vacuum.replaced.contains(&text))
 }
 
-/// The first version of whose fragments partial overlap is enough: consolidated ones have timestamps.
+/// The first version whose fragments are visible on partial overlap: consolidated ones have timestamps.
 const TIMESTAMPS: u32 = 15;
 
 #[cfg(test)]

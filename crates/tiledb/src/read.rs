@@ -1,4 +1,4 @@
-//! Reading of cells, from any number of threads: nothing here has threads or locks.
+//! Reads cells, from any number of threads: nothing here has threads or locks.
 
 pub(crate) mod columns;
 pub(crate) mod compare;

@@ -1,7 +1,7 @@
-//! What is noted about the cells of a tile: the least and the greatest value, the sum, and how many are null.
+//! Summaries of the cells of a tile: the minimum and the maximum value, the sum, and the number of nulls.
 //!
-//! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes", "Tile Sums", "Tile Null Counts", which do not say for which
-//! attributes they are noted; this is what the library does
+//! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes", "Tile Sums", "Tile Null Counts", which do not state for
+//! which attributes summaries are stored; this is what the library does
 
 mod tile;
 
@@ -15,20 +15,20 @@ use crate::read::tile::Tile;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// What is noted about the cells of a tile or a fragment.
+/// The summary of the cells of a tile or a fragment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CellSummary {
-    /// The least and the greatest value that is not null. `None` if all are null, or a value is not a number.
+    /// The minimum and the maximum value that is not null. `None` if all are null, or a value is NaN.
     pub(crate) ends: Option<(Vec<u8>, Vec<u8>)>,
-    /// The sum of all values that are not null. `None` if a value is not a number.
+    /// The sum of all values that are not null. `None` if a value is NaN.
     pub(crate) sum: Option<Sum>,
-    /// The most by which a sum of floating-point numbers changes with the order in which they are added.
+    /// The maximum difference that the order of addition makes to a sum of floating-point numbers.
     pub(crate) rounding: f64,
     /// The number of cells that are null.
     pub(crate) null_count: u64,
 }
 
-/// A sum. Integers stop at the limits of their type.
+/// A sum. Integers saturate at the limits of their type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Sum {
     Signed(i64),
@@ -36,10 +36,10 @@ pub(crate) enum Sum {
     Float(f64),
 }
 
-/// Whether the least and the greatest value are noted, and can be relied on.
+/// Whether the minimum and the maximum value are stored and reliable.
 ///
-/// TileDB notes them for strings of variable size as well, but what it writes then may be other bytes: version 2.30 keeps
-/// where the string was until its tile is filtered.
+/// TileDB also stores them for strings of variable size, but may write other bytes: version 2.30 keeps the location of
+/// the string until its tile is filtered.
 pub(crate) fn has_ends(attribute: &Attribute) -> bool {
     let is_text = matches!(attribute.data_type, DataType::Char | DataType::StringAscii);
     match attribute.cell_val_num {
@@ -49,12 +49,12 @@ pub(crate) fn has_ends(attribute: &Attribute) -> bool {
     }
 }
 
-/// Whether the number of null cells is noted, and can be relied on. Of cells of variable size it may be 0.
+/// Whether the number of null cells is stored and reliable. For cells of variable size, it may be 0.
 pub(crate) fn has_null_count(attribute: &Attribute) -> bool {
     attribute.nullable && !attribute.cell_val_num.is_var()
 }
 
-/// The sum of nothing, if sums are noted.
+/// The sum of no values, if sums are stored.
 pub(crate) fn no_sum(attribute: &Attribute) -> Option<Sum> {
     (attribute.cell_val_num == CellValNum::ONE).then(|| sum_of(attribute.data_type)).flatten()
 }
@@ -69,7 +69,7 @@ fn sum_of(data_type: DataType) -> Option<Sum> {
     }
 }
 
-/// What is to be noted about cells of a tile.
+/// The summary to be stored for cells of a tile.
 pub(crate) fn of_cells(
     attribute: &Attribute,
     tile: &Tile,
@@ -103,7 +103,7 @@ pub(crate) fn of_cells(
         }
     }
     let ends = ends.filter(|_| is_number).map(|(min, max)| (min.to_vec(), max.to_vec()));
-    // Each addition is wrong by half of the last digit of a sum that is no greater than that of all sizes.
+    // The error of each addition is half of the last digit of a sum, which does not exceed the sum of all magnitudes.
     let rounding = count * f64::EPSILON * size;
     CellSummary { ends, sum: sum.filter(|_| is_number), rounding, null_count }
 }
@@ -128,7 +128,7 @@ impl Sum {
         }
     }
 
-    /// The bits as they are stored.
+    /// The bits in their stored form.
     pub(crate) fn bits(self) -> u64 {
         match self {
             Sum::Signed(sum) => sum.cast_unsigned(),
@@ -146,11 +146,12 @@ impl Sum {
         }
     }
 
-    /// Whether two sums are the same, but for what the order of addition changes: of floating-point numbers, `rounding` at most.
+    /// Whether two sums are equal, apart from the effect of the order of addition: for floating-point numbers, at most
+    /// `rounding`.
     pub(crate) fn is_near(self, other: Sum, rounding: f64) -> bool {
         match (self, other) {
             (Sum::Float(a), Sum::Float(b)) => a == b || (a - b).abs() <= rounding,
-            // Of integers that reach a limit on the way, the order of addition decides where they end.
+            // If integers reach a limit on the way, the result depends on the order of addition.
             (a, b) => a == b || a.is_limit() || b.is_limit(),
         }
     }

@@ -1,18 +1,19 @@
 //! Writes arrays and groups, in versions 7 to 22 of the format.
 //!
-//! Nothing that is written is seen before it is committed: a fragment by its [commit file](commit), a schema, metadata or
-//! members of a group by one file that appears whole. A writer that is killed leaves the old or the new, and perhaps
-//! files that nobody sees.
+//! Nothing that is written is visible before it is committed: a fragment by its [commit file](commit); a schema,
+//! metadata or members of a group by one file that appears as a whole. If a writer is killed, either the old or the new
+//! state remains, and perhaps files that nobody sees.
 //!
-//! * [`names`]: names of what is written, from a clock and a source of random numbers.
-//! * [`array`](mod@array): a new array, or one that is written to; its metadata.
-//! * [`field`]: cells of a field to the bytes of a tile, which many threads do at once.
-//! * [`fragment`]: the files of a fragment, its tiles placed one after another.
+//! * [`names`]: names of what is written, generated from a clock and a source of random numbers.
+//! * [`array`](mod@array): new arrays, arrays that are written to, and their metadata.
+//! * [`field`]: encodes cells of a field to the bytes of a tile, in many threads at once.
+//! * [`fragment`]: the files of a fragment, with its tiles one after another.
 //! * [`dense`]: fragments of dense arrays. [`sparse`]: cells of sparse arrays, which [`order`] sorts.
-//! * [`commit`]: what makes fragments seen.
-//! * [`delete`]: deletes of cells. [`evolve`]: new schemas of arrays that exist.
+//! * [`commit`]: makes fragments visible.
+//! * [`delete`]: deletes cells. [`evolve`]: new schemas of existing arrays.
 //! * [`group`]: groups and their members.
-//! * [`consolidate`]: many fragments, commits, footers or files of metadata become one. [`vacuum`]: what they were goes.
+//! * [`consolidate`]: merges many fragments, commits, footers or metadata files into one. [`vacuum`]: removes the
+//!   originals.
 
 pub mod array;
 pub mod commit;

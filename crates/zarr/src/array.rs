@@ -1,4 +1,4 @@
-//! Arrays of version 2 or 3, whose elements can be read.
+//! Arrays of version 2 or 3 whose elements can be read.
 //!
 //! Spec: Zarr v3 "Array data storage", Zarr v2 "Chunks"
 
@@ -36,7 +36,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// Makes an array of a node.
+    /// Creates an array from a node.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a group, [`ErrorKind::Unsupported`] with the name of an unknown codec.
@@ -111,9 +111,9 @@ impl Array {
         Ok(written)
     }
 
-    /// Calls `visit` with each chunk within a shard that was written and that the array reaches into, in row-major
-    /// order: the index of its first element in the array, and its bytes in the value of the shard. Until `visit`
-    /// has seen enough.
+    /// Calls `visit` with each inner chunk of a shard that was written and overlaps the array, in row-major order: the
+    /// index of its first element in the array, and its bytes in the value of the shard. Stops when `visit` has seen
+    /// enough.
     ///
     /// # Errors
     /// As [`Array::written_inner_chunks`].
@@ -147,7 +147,7 @@ impl Array {
         visited.map_err(|e| in_chunk(e, &key))
     }
 
-    /// Reads a region into `rows`, in row-major order. Of a shard, only the index and the inner chunks of the region
+    /// Reads a region into `rows`, in row-major order. From a shard, only the index and the inner chunks of the region
     /// are read. Rows of variable-length strings and bytes are slots; their content is added to `heap`, as much as the
     /// limits allow.
     ///
@@ -225,7 +225,7 @@ impl Array {
         content.name(heap_left.saturating_sub(reader.heap_left))
     }
 
-    /// Whether the codecs preserve elements, or how they change them.
+    /// Whether the codecs preserve elements, or else how they change them.
     pub fn fidelity(&self) -> Fidelity {
         self.chain.fidelity(&self.data_type)
     }
@@ -258,8 +258,8 @@ impl Array {
         store.read(&key, most.min(self.limits.allocation)).map_err(|e| in_chunk(e, &key))
     }
 
-    /// Checks that the rows of an array of one chunk are in proportion to its stored bytes, or that these declare their
-    /// length.
+    /// Checks that the rows of an array of one chunk are in proportion to its stored bytes, or that the stored bytes
+    /// declare the length of the rows.
     pub(crate) fn check_chunk(&self, value: &dyn Value) -> Result<()> {
         self.chain.check_value(value, &self.shape, &self.limits)
     }
@@ -353,7 +353,7 @@ impl Array {
     }
 }
 
-/// The slot of `content`. Adds the content to the heap unless it is empty.
+/// The size of an element in memory, in bytes.
 fn row_size(data_type: &DataType) -> usize {
     usize::try_from(data_type.row_size()).unwrap_or(usize::MAX)
 }

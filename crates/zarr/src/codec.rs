@@ -83,7 +83,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Chain {
-    /// Sets the numbers that codecs which round leave as they are, as [`Codec::sparing`] does.
+    /// Sets the numbers that rounding codecs leave unchanged, as [`Codec::sparing`] does.
     pub(crate) fn spare(&mut self, numbers: &[f64]) {
         for step in &mut self.steps {
             if let Step::Elements(elements) = step {
@@ -184,7 +184,7 @@ impl Chain {
         self.steps.is_empty().then_some((element, &self.codecs))
     }
 
-    /// Whether the codecs preserve elements, or how they change them.
+    /// Whether the codecs preserve elements, or else how they change them.
     pub(crate) fn fidelity(&self, data_type: &DataType) -> Fidelity {
         let of = |codec: &Codec| match codec {
             // The codec keeps all bits of this type.
@@ -397,8 +397,9 @@ impl Chain {
         }
     }
 
-    /// Checks that the `len` bytes of the rows of a chunk are in proportion to its stored bytes. They need not be if both
-    /// the metadata and the stored bytes say how long the elements are: equal elements compress to almost nothing.
+    /// Checks that the `len` bytes of the rows of a chunk are in proportion to its stored bytes. They need not be if
+    /// both the metadata and the stored bytes state the length of the elements: equal elements compress to almost
+    /// nothing.
     fn check_ratio(
         &self,
         stored: &Undone<'_>,
@@ -413,7 +414,7 @@ impl Chain {
         }
     }
 
-    /// Checks the same of a stored chunk before memory is taken for its rows.
+    /// As `check_ratio` for a stored chunk, before memory is allocated for its rows.
     pub(crate) fn check_value(&self, value: &dyn Value, shape: &[u64], limits: &Limits) -> Result<()> {
         let len = self.size(shape, self.row, limits)?;
         if limits.check_chunk(value.size(), len as u64).is_ok() {
@@ -435,13 +436,13 @@ impl Chain {
         }
     }
 
-    /// The most bytes that a chunk of this shape may be stored in.
+    /// The maximum number of bytes in which a chunk of this shape may be stored.
     pub(crate) fn most_stored(&self, shape: &[u64], limits: &Limits) -> Result<u64> {
         let most = max_size_after(&self.codecs, self.encoded_to(shape, limits)?) as u64;
         Ok(most.saturating_mul(2).saturating_add(PADDING))
     }
 
-    /// The bytes of a chunk of this shape that the array-to-bytes codec makes, if that has a fixed size.
+    /// The number of bytes to which the array-to-bytes codec encodes a chunk of this shape, if that is fixed.
     fn encoded_to(&self, shape: &[u64], limits: &Limits) -> Result<usize> {
         let ToBytes::Bytes(layout) = &self.to_bytes else { return Ok(usize::MAX) };
         let (mut shape, mut size) = (Cow::Borrowed(shape), self.row);
@@ -463,7 +464,7 @@ impl Chain {
     }
 }
 
-/// What writers may add to a chunk beyond the encodings that we know.
+/// The number of bytes that writers may add to a chunk beyond the encodings that we know.
 const PADDING: u64 = 1 << 20;
 
 impl Step {

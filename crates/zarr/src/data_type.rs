@@ -263,7 +263,7 @@ pub(super) fn parse(json: &Json, depth: u32, at: &Spot<'_>) -> Result<DataType> 
     Ok(data_type)
 }
 
-/// The type of a name without a configuration.
+/// The type with this name and without a configuration.
 fn plain(name: &str) -> Option<DataType> {
     if name == "bool" {
         return Some(DataType::Bool);
@@ -310,7 +310,8 @@ fn length_bytes(members: &Object, at: &Spot<'_>) -> Result<u64> {
     }
 }
 
-/// Bytes of one element. A document of a few bytes can claim any size, and a fill value is of that size.
+/// The maximum size of one element in bytes. A document of a few bytes can claim any size, and a fill value has that
+/// size.
 pub(crate) const MAX_ELEMENT: u64 = 1 << 24;
 
 #[cfg(test)]

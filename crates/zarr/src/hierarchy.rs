@@ -28,7 +28,7 @@ pub struct Hierarchy {
     store: Arc<dyn Store>,
     limits: Limits,
     consolidated: Option<Arc<Consolidated>>,
-    /// Of a far store.
+    /// The fetched documents of a remote store.
     fetched: Option<Arc<Fetched>>,
 }
 
@@ -140,7 +140,7 @@ impl Hierarchy {
             return Ok(Some(node));
         }
         for child in self.children(path)?.iter().filter(|child| child.unfollowed.is_none()) {
-            // An unreadable node counts, too.
+            // A node that cannot be read also counts.
             if !matches!(self.node(&child.path), Ok(None)) {
                 return Ok(Some(Node { path: path.clone(), metadata: Metadata::Folder }));
             }
@@ -155,8 +155,8 @@ impl Hierarchy {
 
     /// The entries directly below `path` that may be nodes, sorted by name. [`Hierarchy::node`] decides.
     ///
-    /// Also names that begin with `__`: version 2 allows them, and other readers of version 3 show such nodes too, although
-    /// it reserves the names.
+    /// Names that begin with `__` are included: version 2 allows them, and other readers of version 3 also show such
+    /// nodes, although it reserves the names.
     ///
     /// # Errors
     /// If the store cannot be listed, or has names that are not allowed in keys.
@@ -200,7 +200,7 @@ impl Hierarchy {
         bytes.map(|bytes| text(name, bytes.into())).transpose()
     }
 
-    /// A document as it is stored.
+    /// A document as stored.
     fn stored(&self, key: Key) -> Result<Option<Bytes>> {
         let most = most_text(&self.limits);
         let Some(fetched) = &self.fetched else { return self.store.read(&key, most) };

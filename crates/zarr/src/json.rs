@@ -78,7 +78,7 @@ impl Json {
         }
     }
 
-    /// The value with texts instead of NaN and infinities, as NDL writes them in JSON.
+    /// The value with strings in place of NaN and infinities, as NDL writes them in JSON.
     #[must_use]
     pub fn with_words_as_strings(&self) -> Json {
         match self {
@@ -161,7 +161,7 @@ impl Number {
         value.is_finite().then(|| Number(format!("{value:?}").into()))
     }
 
-    /// NaN or an infinity by its word in Python: `NaN`, `Infinity`, `-Infinity`. `None` for other texts.
+    /// NaN or an infinity by its word in Python: `NaN`, `Infinity`, `-Infinity`. `None` for any other text.
     pub fn of_word(word: &str) -> Option<Number> {
         WORDS.contains(&word).then(|| Number(word.into()))
     }
@@ -207,7 +207,7 @@ impl Object {
         Object::default()
     }
 
-    /// An object of these members.
+    /// An object with these members.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if two have the same name.
@@ -219,12 +219,12 @@ impl Object {
         Ok(Object::from_distinct(members.into_iter()))
     }
 
-    /// An object of members with distinct names, which is not checked.
+    /// An object with these members, whose names must be distinct. This is not checked.
     pub(crate) fn from_distinct(members: impl Iterator<Item = (String, Json)>) -> Object {
         Object::of(members.map(|(name, value)| (name.into(), value)).collect())
     }
 
-    /// An object of these members, whose names are distinct.
+    /// An object with these members, whose names are distinct.
     fn of(members: Vec<(Name, Json)>) -> Object {
         Object(Members::of(members))
     }
@@ -289,7 +289,7 @@ fn lacks(name: &str, at: &Spot<'_>) -> Error {
 }
 
 impl FromIterator<(String, Json)> for Object {
-    /// Of members with equal names, the last one counts.
+    /// If members have equal names, the last one counts.
     fn from_iter<T: IntoIterator<Item = (String, Json)>>(members: T) -> Object {
         let mut object = Object::new();
         for (name, value) in members {

@@ -3,7 +3,7 @@
 //!
 //! The modules are layers. Each uses only the layers before it:
 //!
-//! 1. [`json`]: strict JSON without loss, the text of metadata documents.
+//! 1. [`json`]: strict, lossless JSON, the text of metadata documents.
 //! 2. [`data_type`]: data types, their names in metadata, and the layout of stored elements.
 //! 3. [`metadata`]: parses and emits the documents of arrays and groups.
 //! 4. [`hierarchy`]: the groups and arrays of a store, of version 2 or 3. The stores (directories, zip files, memory)

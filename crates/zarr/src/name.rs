@@ -1,12 +1,13 @@
 //! Encodes names that are not allowed for nodes, and restores them.
 //!
-//! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record] of the node
-//! keeps the original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are
-//! never decoded, because `%5F` in a store of another writer can be literal. Names that differ only in case are allowed, and
-//! stay where the store distinguishes them.
+//! A name that is not allowed is percent-encoded, and shortened if it is too long. The [record] of the node keeps the
+//! original name: the node `%5F_cache` with the record `{"name": "__cache"}` has the name `__cache`. Names are never
+//! decoded, because `%5F` in a store of another writer can be literal. Names that differ only in case are allowed, and
+//! remain where the store distinguishes them.
 //!
-//! Version 2 has the same rules, for readers and file systems have the same difficulties, but reserves no `__`. The name
-//! that xarray gives an array without one is kept in version 3, too: xarray writes it there, and looks for it.
+//! The same rules apply in version 2, because readers and file systems have the same difficulties there, but it does
+//! not reserve `__`. The name that xarray gives to an unnamed array is also kept in version 3: xarray writes it there,
+//! and looks for it.
 //!
 //! Spec: Zarr v3 "Node names"
 
@@ -25,7 +26,7 @@ pub const NAME: &str = "name";
 #[derive(Clone, Debug)]
 pub struct Names {
     version: Version,
-    /// Whether names that differ only in case are different ones.
+    /// Whether the store distinguishes names that differ only in case.
     distinguishes_case: bool,
     /// The assigned names, by the requested name.
     assigned: HashMap<String, Assigned>,
@@ -52,7 +53,7 @@ pub struct Assigned {
 pub enum Reason {
     /// It is empty.
     Empty,
-    /// It has only dots.
+    /// It consists only of dots.
     OnlyDots,
     /// It begins with `__`, which version 3 reserves.
     Reserved,
@@ -71,8 +72,8 @@ pub enum Reason {
 }
 
 impl Names {
-    /// The names of a group without children, in a store that [distinguishes
-    /// case](hyperslab_core::store::WritableStore::distinguishes_case) or not.
+    /// The names of a group without children, in a store that may [distinguish
+    /// case](hyperslab_core::store::WritableStore::distinguishes_case).
     pub fn new(version: Version, distinguishes_case: bool) -> Names {
         let (assigned, taken, lower) = Default::default();
         Names { version, distinguishes_case, assigned, taken, lower }

@@ -1,4 +1,4 @@
-//! Records: what a writer keeps of a node that Zarr cannot represent, stored where readers do not show it.
+//! Records: data about a node that Zarr cannot represent, stored where readers do not show it.
 //!
 //! | node | the record is |
 //! |---|---|
@@ -6,7 +6,8 @@
 //! | group, and array of version 2 | the attribute [`ATTRIBUTE`], a string of JSON |
 //!
 //! zarr-python reads no other members of groups and of version 2. xarray hides attributes whose names begin with `_nc`,
-//! except those of arrays of version 3. A string, because NetCDF files cannot store objects as attributes.
+//! except those of arrays of version 3. The attribute is a string because NetCDF files cannot store objects as
+//! attributes.
 //!
 //! Stores of earlier releases have an object as the attribute [`MEMBER`] instead.
 
@@ -22,14 +23,14 @@ pub const MEMBER: &str = "hyperslab";
 /// The attribute of groups, and of arrays of version 2.
 pub const ATTRIBUTE: &str = "_nc_hyperslab";
 
-/// What an extension of version 3 has if readers may ignore it.
+/// The member of an extension of version 3 that readers may ignore.
 const MUST_UNDERSTAND: &str = "must_understand";
 
-/// The record of a node and whether it is an attribute of an earlier release, which other programs may use for
-/// something else. `None` if the node has none.
+/// The record of a node, and whether it is an attribute of an earlier release, which other programs may use for
+/// something else. `None` if the node has no record.
 ///
 /// # Errors
-/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record that is not an object of JSON.
+/// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for a record that is not a JSON object.
 pub fn of(node: &Node) -> Result<Option<(Cow<'_, Object>, bool)>> {
     if let Metadata::V3(v3::NodeMetadata::Array(array)) = &node.metadata
         && let Some(json) = array.unknown.get(MEMBER)

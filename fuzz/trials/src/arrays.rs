@@ -1,5 +1,5 @@
-//! Mutants of TileDB arrays and groups: of their files as the library writes them, and of files without filters, in which
-//! damage reaches every structure. Each is read with the crate for TileDB alone, and shown as a store.
+//! Mutants of TileDB arrays and groups: of their files as the library writes them, and of files without filters, in
+//! which damage reaches every structure. Each mutant is read with the TileDB crate alone, and also shown as a store.
 
 use crate::handmade::{Files, Parts, generic, raw_body, store_of};
 use crate::mutate::Random;
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use trials::{Outcome, described};
 
-/// A sound array or group.
+/// A valid array or group.
 pub struct Base {
     name: String,
     files: Files,
@@ -28,23 +28,23 @@ pub struct Base {
     is_raw: bool,
 }
 
-/// A mutant by its base and seed.
+/// A mutant, identified by its base and seed.
 #[derive(Clone, Copy)]
 pub struct Case {
     base: usize,
     seed: u64,
 }
 
-/// What an array may make us allocate.
+/// The limits on what an array may cause to be allocated.
 const LIMITS: Limits = Limits { allocation: 16 << 20, nesting: 32, rank: 64, filters: 32 };
 
-/// Cells of more bytes are not read: a schema may rightly claim any size.
+/// Cells with more bytes in total are not read, because a schema may legitimately claim any size.
 const BYTES: u64 = 1 << 20;
 
 /// The key of the encrypted array.
 const KEY: &[u8] = b"0123456789abcdef0123456789ABCDEF";
 
-/// The arrays of the tests of the TileDB crate, as they are and without filters.
+/// The arrays of the tests of the TileDB crate, unchanged and without filters.
 pub fn bases() -> Vec<Base> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(ARRAYS);
     let file = FileStorage::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -90,7 +90,7 @@ fn raw(files: &Files, array: &str) -> Files {
     raw
 }
 
-/// So many mutants, of all arrays in turn; the first of each is not a mutant.
+/// This number of mutants, of all arrays in turn; the first of each is the original.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }
@@ -113,7 +113,7 @@ impl Case {
         let outcome = everything(&store_of(&files), &Key::new(name).expect("a name"), base.is_group);
         assert!(self.seed > 0 || outcome == Outcome::Described, "a sound array is refused");
         let shown = [false, true].map(|raw| shown(&files, name, raw));
-        // Without its key, an encrypted array is refused.
+        // Without its key, an encrypted array is rejected.
         assert!(self.seed > 0 || name == "encrypted" || shown == [true; 2], "a sound array is not shown");
         outcome
     }
@@ -154,7 +154,7 @@ fn change(files: &mut Files, is_raw: bool, random: &mut Random) {
             }
         }
         3 => {
-            // A part of another file, at the same place.
+            // A part of another file, at the same offset.
             let from = files[other].clone();
             let Some(content) = files.get_mut(name) else { return };
             let start = random.below(content.len().min(from.len()));
@@ -162,7 +162,7 @@ fn change(files: &mut Files, is_raw: bool, random: &mut Random) {
             content[start..end].copy_from_slice(&from[start..end]);
         }
         4 if is_raw => {
-            // A number of 64 bits, as counts, offsets and sizes are.
+            // A 64-bit number, like counts, offsets and sizes.
             let Some(content) = files.get_mut(name).filter(|content| content.len() >= 8) else { return };
             let at = random.below(content.len() - 7);
             let number = [0, 1, 1 << 20, 1 << 32, 1 << 62, 1 << 63, u64::MAX - 1, u64::MAX][random.below(8)];
@@ -176,10 +176,10 @@ fn change(files: &mut Files, is_raw: bool, random: &mut Random) {
     }
 }
 
-/// Checks an array or a group, and reads all that is in it.
+/// Checks an array or a group, and reads everything in it.
 ///
 /// # Panics
-/// If an error or a finding says nothing, or what a check finds sound cannot be read.
+/// If an error or a finding has no text, or if something that the check finds valid cannot be read.
 fn everything(store: &Arc<dyn Store>, key: &Key, is_group: bool) -> Outcome {
     let open = || OpenOptions { key: filter::Key::new(KEY).ok(), limits: LIMITS, ..OpenOptions::default() };
     let mut is_sound = true;
@@ -206,10 +206,10 @@ fn everything(store: &Arc<dyn Store>, key: &Key, is_group: bool) -> Outcome {
     }
 }
 
-/// Describes and hashes an array or a group as a store, as it is stored or not. False if that is refused.
+/// Describes and hashes an array or a group as a store, as stored (`raw`) or not. Returns false if it is rejected.
 ///
 /// # Panics
-/// If an error says nothing.
+/// If an error has no text.
 fn shown(files: &Files, name: &str, raw: bool) -> bool {
     let mut store = MemoryStore::new();
     for (key, content) in files {
@@ -256,7 +256,7 @@ fn read_array(store: &Arc<dyn Store>, key: &Key, open: OpenOptions) -> Result<()
     history
 }
 
-/// Reads a corner of a dense array, which has what was written.
+/// Reads a corner of a dense array, which contains the written cells.
 fn read_dense(array: &Array) -> Result<(), Error> {
     let shape: Vec<u64> = array.dense_domain()?.shape.iter().map(|len| *len.min(&20)).collect();
     let cells = shape.iter().fold(1_u64, |cells, len| cells.saturating_mul(*len));

@@ -1,4 +1,4 @@
-//! Mutants of NDL documents, of their bytes and of what the bytes mean.
+//! Mutants of NDL documents, changed in their bytes or in the content that the bytes represent.
 
 use crate::generator::Document;
 use crate::mutate::Random;
@@ -11,23 +11,23 @@ use std::path::{Path, PathBuf};
 use trials::Outcome;
 use trials::ndl::everything;
 
-/// A sound document.
+/// A valid document.
 pub struct Base {
     name: String,
     text: String,
 }
 
-/// A mutant by its base and seed.
+/// A mutant, identified by its base and seed.
 #[derive(Clone, Copy)]
 pub struct Case {
     base: usize,
     seed: u64,
 }
 
-/// Random documents, in YAML and JSON by turns.
+/// Random documents, alternately in YAML and JSON.
 const RANDOM: u64 = 40;
 
-/// The documents of the project as YAML and JSON, the examples in the guide of the language, and random documents.
+/// The documents of the project as YAML and JSON, the examples in the guide to the language, and random documents.
 pub fn bases() -> Vec<Base> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
@@ -47,7 +47,7 @@ pub fn bases() -> Vec<Base> {
         name: format!("example {number} of docs/ndl.md"),
         text: text.to_owned(),
     }));
-    // Some examples show mistakes.
+    // Some examples demonstrate mistakes.
     bases.retain(|base| !parse(base.text.as_bytes(), &ParseOptions::default()).has_errors());
     bases.extend((0..RANDOM).map(|seed| Base {
         name: format!("random document {seed}"),
@@ -60,7 +60,7 @@ fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "json")
 }
 
-/// So many mutants, of all documents in turn; the first of each is not a mutant.
+/// This number of mutants, of all documents in turn; the first of each is the original.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }
@@ -81,14 +81,14 @@ impl Case {
         text
     }
 
-    /// Reads it, and creates a store of one of the formats in a folder.
+    /// Reads the document, and creates a store of one of the formats in a folder.
     pub fn run(&self, bases: &[Base], folder: &Path) -> Outcome {
         let text = self.text(bases);
         let format = TARGETS[(self.base + usize::try_from(self.seed).unwrap_or(0)) % TARGETS.len()];
         let folder = folder.join(format!("{}-{}", self.base, self.seed));
         fs::create_dir_all(&folder).expect("the folder of a case can be made");
         let outcome = everything(text, &folder.join("store"), format);
-        // What a failed case leaves is removed with all folders.
+        // If a case fails, its folder is removed together with all others.
         let _ = fs::remove_dir_all(&folder);
         assert!(self.seed > 0 || outcome == Outcome::Described, "a sound document is refused");
         outcome
@@ -108,7 +108,7 @@ fn change(text: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// The places of scalars that are not keys, without their quotes.
+/// The positions of scalars that are not keys, without their quotes.
 fn scalars(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -129,7 +129,7 @@ fn scalar(text: &[u8], random: &mut Random) -> Option<Range<usize>> {
     found.get(random.below(found.len())).cloned()
 }
 
-/// Exchanges two scalars.
+/// Swaps two scalars.
 fn swap(text: &mut Vec<u8>, random: &mut Random) {
     let (Some(one), Some(other)) = (scalar(text, random), scalar(text, random)) else { return };
     let (first, second) = if one.start < other.start { (one, other) } else { (other, one) };
@@ -141,7 +141,7 @@ fn swap(text: &mut Vec<u8>, random: &mut Random) {
     text.splice(first, b);
 }
 
-/// Replaces a number by another.
+/// Replaces a number with another.
 fn number(text: &mut Vec<u8>, random: &mut Random) {
     let is_number = |place: &Range<usize>| text[place.start].is_ascii_digit();
     let numbers: Vec<_> = scalars(text).into_iter().filter(is_number).collect();
@@ -151,7 +151,7 @@ fn number(text: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Replaces a scalar by a value of another type, a huge number, a long text, or many levels or copies of itself.
+/// Replaces a scalar with a value of another type, a huge number, a long text, or many levels or copies of itself.
 fn replace(text: &mut Vec<u8>, random: &mut Random) {
     let Some(place) = scalar(text, random) else { return };
     let old = String::from_utf8_lossy(&text[place.clone()]).into_owned();
@@ -172,7 +172,7 @@ fn replace(text: &mut Vec<u8>, random: &mut Random) {
     text.splice(place, new.into_bytes());
 }
 
-/// Gives a value an anchor, and names it elsewhere: as a value, in a list of many, or as a merge key.
+/// Gives a value an anchor, and refers to it elsewhere: as a value, in a list of many, or as a merge key.
 fn anchor(text: &mut Vec<u8>, random: &mut Random) {
     let (Some(one), Some(other)) = (scalar(text, random), scalar(text, random)) else { return };
     let alias = match random.below(4) {
@@ -180,7 +180,7 @@ fn anchor(text: &mut Vec<u8>, random: &mut Random) {
         1 => "{<<: *a}".to_owned(),
         _ => "*a".to_owned(),
     };
-    // The later place first: it moves when the earlier one changes.
+    // The later position first, because it moves when the earlier one changes.
     let (is_anchor_first, first, second) =
         if one.start < other.start { (true, one, other) } else { (false, other, one) };
     let anchored = |place: Range<usize>, text: &mut Vec<u8>| {
@@ -245,7 +245,7 @@ fn lines(text: &mut Vec<u8>, random: &mut Random) {
     *text = lines.concat();
 }
 
-/// The length in bytes of what a value is repeated to.
+/// The maximum length in bytes of a repeated value.
 const LONGEST: usize = 200_000;
 
 const VOCABULARY: Vocabulary = Vocabulary { numbers: NUMBERS, words: WORDS };

@@ -1,4 +1,4 @@
-//! Reads everything in bytes that nobody vouches for.
+//! Reads everything in untrusted bytes.
 
 pub mod ndl;
 pub mod zarr;
@@ -12,22 +12,22 @@ use hyperslab::{
 };
 use std::sync::Arc;
 
-/// What became of the bytes.
+/// The result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// They were a file whose content was described, whole or in part.
+    /// The bytes were a file whose content was described, completely or in part.
     Described,
-    /// They were refused with a reason.
+    /// The bytes were rejected with a reason.
     Refused,
 }
 
-/// Arrays of more elements are described without values: a file may rightly claim any size.
+/// Larger arrays are described without values, because a file may legitimately claim any size.
 const ELEMENTS: u64 = 20_000;
 
-/// Opens the bytes as a file, as stored and in the NetCDF view, and describes, lists and hashes what is there.
+/// Opens the bytes as a file, as stored and in the NetCDF view, and describes, lists and hashes its content.
 ///
 /// # Panics
-/// If an error says nothing.
+/// If an error has no text.
 pub fn everything(bytes: Vec<u8>) -> Outcome {
     let bytes = Bytes::from(bytes);
     let outcomes = [false, true].map(|raw| match read(&bytes, raw) {
@@ -44,7 +44,7 @@ fn read(bytes: &Bytes, raw: bool) -> Result<()> {
     described(&*open(bytes, raw)?)
 }
 
-/// Describes, lists and hashes what a format opened.
+/// Describes, lists and hashes an opened source.
 ///
 /// # Errors
 /// If it cannot be described at all.
@@ -60,7 +60,7 @@ pub fn described(source: &dyn Source) -> Result<()> {
 /// Asks for the stored sizes of all arrays, and hashes them unless they have too many elements.
 ///
 /// # Errors
-/// If it cannot be walked or hashed.
+/// If the source cannot be walked or hashed.
 pub(crate) fn digest_of_few(source: &dyn Source) -> Result<()> {
     let root = source.find(&NodePath::root())?.handle;
     let mut elements = 0_u64;
@@ -72,7 +72,7 @@ pub(crate) fn digest_of_few(source: &dyn Source) -> Result<()> {
             let count =
                 array.extents().into_iter().flatten().fold(1_u64, |product, n| product.saturating_mul(*n));
             elements = elements.saturating_add(count);
-            // A wrong sum is not a sum; asking for it must only end.
+            // Whether the sum is right does not matter here; the request only has to end.
             let _ = array.stored();
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! Long trials of bad input: `trials truncation`, `trials mutation`, `trials classic`, `trials stores`,
-//! `trials arrays`, `trials ndl`.
+//! Long trials with malformed input: `trials truncation`, `trials mutation`, `trials classic`, `trials stores`, `trials
+//! arrays`, `trials ndl`.
 //!
-//! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole
-//! process below [`MEBIBYTES`]. Files are those of `examples/`, `fuzz/seeds/` and `fuzz/regressions/`,
-//! stores those of the tests of `crates/zarr`, arrays those of `crates/tiledb`, documents those of the whole project and random ones. With the name of
-//! a case behind that of the trial, only that case runs, and a document is printed.
+//! Every case must end in a description or an error: without a panic, within [`SECONDS`], and with the whole process
+//! below [`MEBIBYTES`]. Files come from `examples/`, `fuzz/seeds/` and `fuzz/regressions/`, stores from the tests of
+//! `crates/zarr`, arrays from those of `crates/tiledb`; documents come from the whole project and are generated at
+//! random. If the name of a case follows that of the trial, only that case runs, and a document is printed.
 
 mod arrays;
 mod documents;
@@ -34,20 +34,21 @@ use std::thread;
 use trials::Outcome;
 use watch::Watch;
 
-/// The longest that one case may take.
+/// The maximum time of a single case.
 const SECONDS: u64 = 5;
 
-/// The most memory that the process may ever have held.
+/// The maximum peak memory of the process.
 const MEBIBYTES: u64 = 256;
 
-/// Mutants of HDF5 files whose structures were damaged and have the right checksums again, unless `HYPERSLAB_MUTANTS` asks
-/// for another number. Half as many more are left as they are.
+/// The number of mutants of HDF5 files with damaged structures whose checksums are repaired, unless `HYPERSLAB_MUTANTS`
+/// specifies another number. For half as many additional mutants, checksums are not repaired.
 const FILES: usize = 50_000;
 
-/// Mutants of NetCDF classic files, unless `HYPERSLAB_MUTANTS` asks for another number.
+/// The number of mutants of NetCDF classic files, unless `HYPERSLAB_MUTANTS` specifies another number.
 const CLASSIC: usize = 20_000;
 
-/// Mutants of Zarr stores, of TileDB arrays, and of NDL documents, unless `HYPERSLAB_MUTANTS` asks for another number.
+/// The number of mutants each of Zarr stores, TileDB arrays and NDL documents, unless `HYPERSLAB_MUTANTS` specifies
+/// another.
 const STORES: usize = 20_000;
 const ARRAYS: usize = 20_000;
 const DOCUMENTS: usize = 20_000;
@@ -161,7 +162,7 @@ fn files() -> Vec<File> {
     files_in(&["examples", "fuzz/seeds", "fuzz/regressions/open_and_read_all", "crates/hdf5/tests/data"])
 }
 
-/// NetCDF classic files: headers, and elements of fixed length and of records.
+/// NetCDF classic files: headers, elements of fixed-size variables, and records.
 fn classic_files() -> Vec<File> {
     let mut files = files_in(&["examples", "fuzz/classic"]);
     files.retain(|file| file.bytes.starts_with(b"CDF"));

@@ -1,8 +1,8 @@
-//! Mutants of a file, the same for the same seed.
+//! Mutants of a file. The same seed gives the same mutant.
 
 use hyperslab_hdf5::format::checksum::lookup3;
 
-/// Where a checksum stands, and what it covers.
+/// Where a checksum is, and the bytes that it covers.
 pub struct Checksum {
     start: usize,
     end: usize,
@@ -22,7 +22,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     if bytes.len() < 64 {
         return;
     }
-    // Structures that lead on stand at the beginning more often than by chance.
+    // Structures that point to others are at the beginning more often than elsewhere.
     let reach = if random.below(2) == 0 { bytes.len() } else { bytes.len().min(2048) };
     let at = random.below(reach - 16);
     let len = 1 + random.below(16);
@@ -42,7 +42,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
             bytes.copy_within(from..from + len, at);
         }
         6 => {
-            // An address that is one of the file.
+            // An address within the file.
             let target = random.below(bytes.len()) as u64;
             bytes[at..at + 8].copy_from_slice(&target.to_le_bytes());
         }
@@ -51,7 +51,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// The checksums of structures that begin with a signature and end with the checksum, found by trying.
+/// The checksums of structures that begin with a signature and end with a checksum, found by trial.
 pub fn checksums(bytes: &[u8]) -> Vec<Checksum> {
     const SIGNATURES: &[&[u8; 4]] = &[
         b"OHDR", b"OCHK", b"BTHD", b"BTIN", b"BTLF", b"FRHP", b"FHIB", b"FAHD", b"FADB", b"EAHD", b"EAIB",
@@ -67,7 +67,7 @@ pub fn checksums(bytes: &[u8]) -> Vec<Checksum> {
     (0..bytes.len()).filter(begins).filter_map(covered).collect()
 }
 
-/// Sets the checksums right again, where the file still reaches to them. Returns how many were wrong.
+/// Corrects the checksums, as far as the file still extends. Returns how many were wrong.
 pub fn repair(bytes: &mut [u8], checksums: &[Checksum]) -> usize {
     let mut repaired = 0;
     for &Checksum { start, end } in checksums {
@@ -80,8 +80,8 @@ pub fn repair(bytes: &mut [u8], checksums: &[Checksum]) -> usize {
     repaired
 }
 
-/// A damaged copy in which structures were damaged, and have the right checksums again. The seed is only the first that
-/// is tried: many mutants are damaged elsewhere. `None` if no checksum covers what can be damaged.
+/// A copy in which structures are damaged and their checksums correct. The seed is only the first one tried, because
+/// many mutants are damaged elsewhere. `None` if no checksum covers anything that can be damaged.
 pub fn mutant_with_right_checksums(original: &[u8], checksums: &[Checksum], seed: u64) -> Option<Vec<u8>> {
     (0..TRIES).find_map(|again| {
         let mut bytes = mutant(original, seed.wrapping_add(again << 32));
@@ -89,10 +89,10 @@ pub fn mutant_with_right_checksums(original: &[u8], checksums: &[Checksum], seed
     })
 }
 
-/// Few structures of a large file have checksums.
+/// The number of attempts. Few structures of a large file have checksums.
 const TRIES: u64 = 10_000;
 
-/// Xorshift: enough to choose where to damage.
+/// Xorshift, which is sufficient for choosing where to damage.
 pub struct Random(u64);
 
 impl Random {

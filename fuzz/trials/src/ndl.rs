@@ -1,4 +1,4 @@
-//! Reads NDL documents that nobody vouches for, and creates stores from them.
+//! Reads untrusted NDL documents, and creates stores from them.
 
 use crate::{Outcome, digest_of_few};
 use bytes::Bytes;
@@ -13,11 +13,11 @@ use hyperslab::target::TargetFormat;
 use hyperslab::{NodePath, OpenOptions, Result, Severity, Source};
 use std::path::Path;
 
-/// Checks a document in each of the ways it can be read, describes its content as YAML and JSON, and creates a store at
-/// `target` from it, which is read again.
+/// Checks a document in each of the ways it can be read, describes its content as YAML and JSON, creates a store at
+/// `target` from it, and reads that store.
 ///
 /// # Panics
-/// If a finding or an error says nothing, or a description of the content cannot be read.
+/// If a finding or an error has no text, or if a description of the content cannot be read.
 pub fn everything(text: Vec<u8>, target: &Path, format: &dyn TargetFormat) -> Outcome {
     let text = Bytes::from(text);
     let (strict, lenient, pure, quick) = (false, false, false, false);
@@ -64,7 +64,7 @@ fn described(source: &dyn Source, json: bool) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Creates a store, whatever it loses, and reads it.
+/// Creates a store, allowing all losses, and reads it.
 fn created(source: &dyn Source, target: &Path, format: &dyn TargetFormat) -> Result<()> {
     let mut options = ConvertOptions::new(format);
     let planned = plan(source, &options)?;
@@ -74,7 +74,7 @@ fn created(source: &dyn Source, target: &Path, format: &dyn TargetFormat) -> Res
     digest_of_few(&*store)
 }
 
-/// What was answered; an error must say why there is no answer.
+/// The result, if there is one; an error must have a reason.
 fn told<T>(answer: Result<T>) -> Option<T> {
     answer
         .inspect_err(|e| assert!(!e.reason().to_string().trim().is_empty(), "an error without a reason"))

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use trials::Outcome;
 use trials::zarr::{everything, zip};
 
-/// A sound store.
+/// A valid store.
 pub struct Base {
     name: String,
     values: Values,
@@ -21,14 +21,14 @@ pub struct Base {
 
 type Values = BTreeMap<String, Vec<u8>>;
 
-/// A mutant by its base and seed.
+/// A mutant, identified by its base and seed.
 #[derive(Clone, Copy)]
 pub struct Case {
     base: usize,
     seed: u64,
 }
 
-/// The stores of the tests of the Zarr crate, each alone and all in one hierarchy with consolidated metadata.
+/// The stores of the tests of the Zarr crate, individually and all in one hierarchy with consolidated metadata.
 pub fn bases() -> Vec<Base> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/zarr/tests/fixtures/arrays.json");
     let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -91,7 +91,7 @@ fn hierarchy(bases: &[Base], version: u8) -> Base {
     Base { name: format!("hierarchy of version {version}"), values }
 }
 
-/// So many mutants, of all stores in turn; the first of each is not a mutant.
+/// This number of mutants, of all stores in turn; the first of each is the original.
 pub fn cases(bases: &[Base], count: usize) -> Vec<Case> {
     (0..count).map(|index| Case { base: index % bases.len(), seed: (index / bases.len()) as u64 }).collect()
 }
@@ -106,7 +106,7 @@ impl Case {
         let mut random = Random::new(self.seed.wrapping_mul(0x1_0001).wrapping_add(self.base as u64));
         let is_zip = self.seed % 4 == 3;
         if self.seed > 0 {
-            // A zip file is damaged as one, or packed of what is.
+            // Either the zip file itself is damaged, or it is packed from damaged values.
             let changes = if is_zip && random.below(3) > 0 { 0 } else { 1 + random.below(3) };
             for _ in 0..changes {
                 change(&mut values, &mut random);

@@ -1,14 +1,14 @@
-//! Changes of text and of short binary values.
+//! Changes to text and to short binary values.
 
 use crate::mutate::Random;
 
-/// The words and numbers that replace others.
+/// The replacement words and numbers.
 pub struct Vocabulary {
     pub numbers: &'static [&'static str],
     pub words: &'static [&'static str],
 }
 
-/// Changes a word or a number of a text.
+/// Changes a word or a number in a text.
 pub fn edit(text: &mut Vec<u8>, vocabulary: &Vocabulary, random: &mut Random) {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-._<>|".contains(byte);
     let starts: Vec<usize> =
@@ -34,7 +34,7 @@ pub fn edit(text: &mut Vec<u8>, vocabulary: &Vocabulary, random: &mut Random) {
     text.splice(start..end, word.bytes());
 }
 
-/// Changes bytes, of which there may be few.
+/// Changes bytes, which may be few.
 pub fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = random.below(bytes.len());
     let len = 1 + random.below(16);

@@ -1,4 +1,4 @@
-//! Watching over cases: panics, time and memory.
+//! Watches over cases: panics, time and memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, process, thread};
 
-/// What each worker does now, looked at by a thread that ends the process when one hangs.
+/// The current case of each worker, observed by a thread that ends the process when a worker hangs.
 pub struct Watch {
     running: Arc<Vec<Mutex<Running>>>,
     slowest: Mutex<(f64, String)>,
-    /// The memory that the process may have, or had when a case was blamed for more: it never shrinks.
+    /// The memory limit of the process, raised when a case has exceeded it, because peak memory never decreases.
     mebibytes: AtomicU64,
 }
 
-/// The case of a worker and when it began.
+/// The case of a worker and its start time.
 type Running = Option<(Instant, String)>;
 
 impl Watch {
     pub fn new(workers: usize, seconds: u64, mebibytes: u64) -> Self {
-        // A panic is reported with its case, not when it happens.
+        // A panic is reported with its case, not when it occurs.
         std::panic::set_hook(Box::new(|_| {}));
         let running: Arc<Vec<Mutex<Running>>> = Arc::new((0..workers).map(|_| Mutex::new(None)).collect());
         let looked_at = Arc::clone(&running);
@@ -41,7 +41,7 @@ impl Watch {
         Watch { running, slowest: Mutex::new((0.0, String::new())), mebibytes: mebibytes.into() }
     }
 
-    /// Runs a case, and says why it failed if it did.
+    /// Runs a case. The error is the reason why it failed.
     pub fn guard<T>(
         &self,
         worker: usize,
@@ -71,7 +71,7 @@ impl Watch {
         }
     }
 
-    /// Seconds and name of the case that took longest.
+    /// The seconds and the name of the slowest case.
     pub fn slowest(&self) -> (f64, String) {
         self.slowest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -81,7 +81,7 @@ impl Watch {
     }
 }
 
-/// The most memory that this process ever held, where the system tells.
+/// The peak memory of this process, if the system reports it.
 pub fn peak_mebibytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

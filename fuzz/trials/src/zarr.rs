@@ -1,4 +1,4 @@
-//! Reads everything in Zarr stores that nobody vouches for.
+//! Reads everything in untrusted Zarr stores.
 
 use crate::Outcome;
 use bytes::Bytes;
@@ -12,19 +12,19 @@ use hyperslab_zarr::check::{Finding, Options, Summary, check, check_zip};
 use hyperslab_zarr::hierarchy::{Hierarchy, Node};
 use std::sync::Arc;
 
-/// What a store may make us allocate.
+/// The limits on what a store may cause to be allocated.
 const LIMITS: Limits = Limits { allocation: 16 << 20, nesting: 32, rank: 64, filters: 32 };
 
-/// Arrays of more bytes are not read: a document may rightly claim any size.
+/// Larger arrays are not read, because a document may legitimately claim any size.
 const BYTES: u64 = 1 << 20;
 
-/// Nodes that are read: links and consolidated metadata can name many.
+/// The maximum number of nodes that are read, because links and consolidated metadata can name many.
 const NODES: usize = 1000;
 
-/// Checks a store, and reads all that is in it.
+/// Checks a store, and reads everything in it.
 ///
 /// # Panics
-/// If an error or a finding says nothing, or what a check finds sound cannot be read.
+/// If an error or a finding has no text, or if something that the check finds valid cannot be read.
 pub fn everything(store: Arc<dyn Store>) -> Outcome {
     let mut verdict = Verdict::default();
     let options = Options { values: true, ..Options::default() };
@@ -46,7 +46,7 @@ pub fn everything(store: Arc<dyn Store>) -> Outcome {
     }
 }
 
-/// The same for bytes that may be a zip file, which are described as well.
+/// As [`everything`], for bytes that may be a zip file, which are also described.
 ///
 /// # Panics
 /// As [`everything`].
@@ -71,7 +71,7 @@ pub fn zip(bytes: Vec<u8>) -> Outcome {
     }
 }
 
-/// Reads all arrays; the first thing that cannot be read is the error. The number of nodes otherwise.
+/// Reads all arrays. Returns the number of nodes, or the first error.
 fn read(store: &Arc<dyn Store>) -> Result<u64, Error> {
     let mut first = None;
     let mut count = 0;
@@ -103,7 +103,7 @@ fn read_node(store: &dyn Store, node: &Node) -> Result<(), Error> {
     array.read(store, &region, &mut rows, &mut Heap::<()>::default(), &mut Scratch::new())
 }
 
-/// What a check says in all.
+/// The overall result of a check.
 struct Verdict {
     is_sound: bool,
 }

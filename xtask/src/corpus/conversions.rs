@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The maximum time of a run.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// The time between two checks whether a run has ended.
+/// The interval between checks of whether a run has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Tests convert every fourth file of the corpus, since all would take too long.
@@ -41,7 +41,7 @@ fn conversions(stride: usize) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The result of a store.
+/// The result for a store.
 enum Outcome {
     /// It has an unknown format, or nothing in it can be read.
     NotRead,
@@ -249,7 +249,7 @@ fn is_of_source(said: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| line.contains(": cannot be read in the source: "))
 }
 
-/// The kinds of losses in a JSON report. Inside of a JSON text the same words have backslashes before their quotes.
+/// The kinds of losses in a JSON report. Inside a JSON string the same words have backslashes before their quotes.
 fn kinds(report: &str) -> BTreeSet<&str> {
     let kinds = report.split("\"kind\":\"").skip(1);
     kinds.filter_map(|rest| rest.split_once('"').map(|(kind, _)| kind)).collect()

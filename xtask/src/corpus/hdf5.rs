@@ -23,7 +23,7 @@ pub(super) fn digests(root: &Path) -> Result<Tally, String> {
 }
 
 /// Reads the summary of the comparison. `unread` lists the objects that may be refused, `viewed` those that the NetCDF
-/// view shows otherwise than HDF5.
+/// view shows differently from HDF5.
 fn judge(output: &str, unread: &List, viewed: &List) -> Tally {
     let number = |label: &str| -> Option<u64> {
         let (_, after) = output.rsplit_once(label)?;

@@ -23,8 +23,8 @@ pub(super) fn zarr(root: &Path) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Compares the digests of TileDB arrays and groups, as they are and as they were at earlier times, and that of the
-/// encrypted array with its key.
+/// Compares the digests of TileDB arrays and groups, in their current and earlier states, and that of the encrypted
+/// array with its key.
 pub(super) fn tiledb(root: &Path) -> Result<Tally, String> {
     let mut tally = Archive { name: TILEDB, expected: TILEDB, options: String::new(), root }.judged()?;
     let options = "--at {timestamp}".to_owned();
@@ -43,11 +43,11 @@ pub(super) fn tiledb(root: &Path) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Decodes and encodes every structure of TileDB arrays and groups, and makes the schemas of arrays of their descriptions
-/// again.
+/// Decodes and encodes every structure of TileDB arrays and groups, and recreates the schemas of arrays from their
+/// descriptions.
 fn structures(root: &Path) -> Result<Tally, String> {
     let mut tests = run::cargo();
-    // With the whole workspace, as the stage `tests`, so that nothing is built again.
+    // With the whole workspace, as in the stage `tests`, so that nothing is built again.
     tests.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--"]);
     let done = run::shown(tests.args(CORPUS_TESTS).env("HYPERSLAB_TILEDB_CORPUS", root))?;
     Ok(Tally::of_output(&done.output, done.success))

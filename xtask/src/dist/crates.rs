@@ -1,10 +1,10 @@
-//! The crates as crates.io would get them.
+//! The crates as crates.io would receive them.
 
 use crate::missing::{UNREACHABLE, is_unreachable};
 use crate::run;
 use crate::tally::Tally;
 
-/// Has cargo pack every crate that can be published, build each from its package, and stop before it is uploaded.
+/// Has cargo package every crate that can be published, build each from its package, and stop before the upload.
 pub(super) fn build_as_published(tally: &mut Tally) -> Result<(), String> {
     let mut publish = run::cargo();
     publish.args(["publish", "--workspace", "--dry-run", "--locked", "--color", "never"]);

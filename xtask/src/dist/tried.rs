@@ -1,4 +1,4 @@
-//! A release as a user gets it: unpacked, installed in an empty root, run, and removed.
+//! A release as a user receives it: unpacked, installed in an empty root, run, and removed.
 
 use super::{MAN, Made, Release, VERSION, finish, read};
 use crate::tally::Tally;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What bash offers for a line, with the script that is loaded for the command.
+/// The completions that bash offers for a line, with the script that is loaded for the command.
 const IN_BASH: &str = r#"
 source "$1"
 function=$(complete -p hyperslab | sed 's/.* -F \([^ ]*\).*/\1/')
@@ -33,7 +33,7 @@ pub(super) fn all(release: &Release, made: &Made, tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// The bill of materials names the crates of the licence list.
+/// Checks that the bill of materials names the crates of the licence list.
 fn bill(bill: &Path, tally: &mut Tally) -> Result<(), String> {
     let bill = read(bill)?;
     let named = bill.contains("\"pkg:cargo/hyperslab-core@") && bill.contains("\"pkg:cargo/zstd-sys@");
@@ -41,7 +41,7 @@ fn bill(bill: &Path, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// The archive works where it is unpacked.
+/// Checks that the archive works where it is unpacked.
 fn archive(release: &Release, made: &Made, tally: &mut Tally) -> Result<(), String> {
     let mut unpack = run::command("tar");
     finish(unpack.arg("-xzf").arg(&made.archive).arg("-C").arg(&release.folder))?;
@@ -71,7 +71,7 @@ struct Installed {
 }
 
 impl Installed {
-    /// Installs it in a root that has the packages of this system in its list, so that what it depends on is looked for.
+    /// Installs it in a root that lists the packages of this system, so that its dependencies are checked.
     fn new(root: PathBuf, package: &Path) -> Result<Installed, String> {
         let list = root.join("var/lib/dpkg");
         for folder in ["info", "updates", "triggers"] {
@@ -80,7 +80,7 @@ impl Installed {
         fs::copy("/var/lib/dpkg/status", list.join("status"))
             .map_err(|error| format!("/var/lib/dpkg/status: {error}"))?;
         let installed = Installed { root };
-        // Images of containers often leave out documents.
+        // Container images often omit documentation.
         finish(installed.dpkg().args(["--path-include=*", "--install"]).arg(package))?;
         Ok(installed)
     }
@@ -88,7 +88,7 @@ impl Installed {
     fn dpkg(&self) -> Command {
         let mut dpkg = run::command("dpkg");
         dpkg.arg(format!("--root={}", self.root.display())).arg("--force-not-root").env("LC_ALL", "C.UTF-8");
-        // Without it, dpkg would write to the log of the system.
+        // Without this, dpkg would write to the log of the system.
         dpkg.arg("--log=/dev/null");
         dpkg.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
         dpkg
@@ -117,7 +117,7 @@ impl Installed {
         Ok(())
     }
 
-    /// The installed command, in this root alone if we may change it.
+    /// The installed command, with access to this root alone if we are allowed to change the root.
     fn hyperslab(&self) -> Result<Command, String> {
         let program = self.root.join("usr/bin/hyperslab");
         if !debian::is_root() {
@@ -125,7 +125,7 @@ impl Installed {
             command.current_dir(&self.root);
             return Ok(command);
         }
-        // Nothing else of the system is there: neither other libraries nor data of a library.
+        // Nothing else of the system is there: neither other libraries nor data files of a library.
         let libraries = finish(run::command("ldd").arg(&program))?.output;
         for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
             let place = self.root.join(library.trim_start_matches('/'));
@@ -139,7 +139,7 @@ impl Installed {
         Ok(command)
     }
 
-    /// `man` finds the pages.
+    /// Checks that `man` finds the pages.
     fn manual(&self, tally: &mut Tally) -> Result<(), String> {
         if let Err(missing) = debian::installed(&[MAN]) {
             *tally += missing.tally();
@@ -155,7 +155,7 @@ impl Installed {
         Ok(())
     }
 
-    /// bash completes verbs, options and paths inside of files.
+    /// Checks that bash completes verbs, options and paths inside files.
     fn completions(&self, tally: &mut Tally) -> Result<(), String> {
         let script = self.root.join("usr/share/bash-completion/completions/hyperslab");
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -173,7 +173,7 @@ impl Installed {
         Ok(())
     }
 
-    /// The documents that Debian's policy asks for.
+    /// Checks the documents that Debian policy requires.
     fn documents(&self, tally: &mut Tally) -> Result<(), String> {
         let folder = self.root.join("usr/share/doc/hyperslab");
         let copyright = read(&folder.join("copyright"))?;

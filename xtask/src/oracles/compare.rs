@@ -16,19 +16,19 @@ const DOCUMENTS: u32 = 1_500;
 /// The number of HDF5 files that other libraries read; `cargo xtask soak` has more.
 const WRITTEN: u32 = 100;
 
-/// The number of NetCDF-4 files from seeds that other libraries read and go on with; `cargo xtask soak` has more.
+/// The number of NetCDF-4 files from seeds that other libraries read and continue; `cargo xtask soak` has more.
 const NETCDF: &str = "30";
 
 /// The number of TileDB arrays from seeds that tiledb-py writes and reads; `cargo xtask soak` has more.
 const TILEDB: &str = "40";
 
-/// The number of histories that tiledb-py and `edit` make together; `cargo xtask soak` has more.
+/// The number of histories that tiledb-py and `edit` write together; `cargo xtask soak` has more.
 const HISTORIES: &str = "16";
 
-/// The number of TileDB arrays that are kept up in all orders, and the first; `cargo xtask soak` has more.
+/// The number of TileDB arrays that are maintained in all orders, and the first one; `cargo xtask soak` has more.
 const UPKEPT: [&str; 2] = ["3", "1"];
 
-/// Of so many kinds of attributes one is read by several versions of tiledb-py; `cargo xtask soak` has all.
+/// One in this many kinds of attributes is read by several versions of tiledb-py; `cargo xtask soak` reads all.
 const MATRIX: &str = "4";
 
 /// Runs every script of `xtask/oracles` that needs no corpus.
@@ -109,7 +109,7 @@ fn examples(python: &Path, name: &str) -> Result<Job, String> {
     Ok(Job::new(name, with(script(python, name), [programs::command()?, workspace::root().join("examples")])))
 }
 
-/// The commands and the Python of a page of the documentation.
+/// The commands and the Python code of a documentation page.
 fn page(python: &Path, name: &str) -> Result<Job, String> {
     let root = workspace::root();
     let words = [programs::command()?, root.join("examples"), root.join(name)];
@@ -193,7 +193,7 @@ fn tiledb_seeded(python: &Path) -> Result<Job, String> {
     Ok(Job::new("tiledb_seeded.py", compare))
 }
 
-/// TileDB arrays of which tiledb-py makes some steps, and `edit` the others.
+/// TileDB arrays for which tiledb-py makes some steps, and `edit` the others.
 fn tiledb_histories(python: &Path) -> Result<Job, String> {
     let mut compare = script(python, "tiledb_histories.py");
     compare.arg(programs::command()?).arg(HISTORIES);
@@ -223,14 +223,16 @@ fn classic_written(python: &Path) -> Result<Job, String> {
     Ok(Job::new("classic_written.py", with(script(python, "classic_written.py"), [folder])))
 }
 
-/// The examples and the files of netcdf_samples.py, converted. Other programs must find in them what they find in the sources.
+/// The examples and the files of netcdf_samples.py, converted. Other programs must find the same content in them as in
+/// the sources.
 fn with_samples(python: &Path, name: &str, more: &[&str]) -> Result<Job, String> {
     let mut compare = script(python, name);
     compare.arg(programs::command()?).arg(workspace::root().join("examples")).arg("--samples").args(more);
     Ok(Job::new(name, compare))
 }
 
-/// A test that writes what other libraries read, by its name. It is one of all, so that nothing is built again.
+/// A test that writes what other libraries read, by its name. It is selected from all tests, so that nothing is built
+/// again.
 fn one_test(name: &str) -> Command {
     let mut test = run::cargo();
     test.args(["test", "--profile", programs::PROFILE, "--workspace", "--test", "main", "--quiet", "--"]);

@@ -1,4 +1,4 @@
-//! The package as it would lie in an interpreter that it is installed in, without building a wheel.
+//! The package as an interpreter would have it after an installation, without building a wheel.
 
 use super::package;
 use crate::workspace;
@@ -20,7 +20,7 @@ fn make(site: &Path, module: &Path) -> std::io::Result<()> {
     copy_sources(&package().join("python").join("hyperslab"), &home)?;
     let name = if cfg!(windows) { "_hyperslab.pyd" } else { "_hyperslab.abi3.so" };
     fs::copy(module, home.join(name))?;
-    // What lets xarray find its engine, and Python the version.
+    // The metadata from which xarray finds its engine, and Python the version.
     let version = env!("CARGO_PKG_VERSION");
     let about = site.join(format!("hyperslab-{version}.dist-info"));
     fs::create_dir(&about)?;
@@ -32,7 +32,7 @@ fn make(site: &Path, module: &Path) -> std::io::Result<()> {
     fs::write(about.join("entry_points.txt"), entry_points(&project))
 }
 
-/// Copies sources and stubs, without a compiled module that someone built there.
+/// Copies sources and stubs, but not a compiled module that someone has built there.
 fn copy_sources(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {

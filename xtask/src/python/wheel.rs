@@ -10,19 +10,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What makes wheels: maturin, and the linker for systems older than this one.
+/// The tools that make wheels: maturin, and the linker for systems older than this one.
 static VENV: Venv = Venv::of_file("maturin", "python/wheel.txt", include_str!("../../python/wheel.txt"));
 
-/// The most bytes that a wheel may have.
+/// The maximum size of a wheel in bytes.
 const LARGEST: u64 = 5 << 20;
 
-/// Interpreters without a lock that wheels are made for, where they are installed.
+/// Interpreters without a global lock for which wheels are made, where they are installed.
 const FREE_THREADED: &[&str] = &["python3.14t", "python3.15t"];
 
-/// What is read after an installation: an example, by the package alone.
+/// The code that runs after an installation: it reads an example with the package alone.
 const TRIED: &str = "import hyperslab, sys; print(hyperslab.open(sys.argv[1]), hyperslab.__version__)";
 
-/// Makes a wheel and a source package, and installs each into an environment of its own.
+/// Makes a wheel and a source package, and installs each into its own environment.
 pub(crate) fn main() -> Result<(), String> {
     let python = VENV.python().map_err(Missing::into_reason)?;
     let folder = folder();
@@ -31,7 +31,7 @@ pub(crate) fn main() -> Result<(), String> {
     }
     let mut tally = Tally::default();
     let mut commands = vec![wheel(&python, &folder)];
-    // Interpreters without a lock need wheels of their own.
+    // Interpreters without a global lock need wheels of their own.
     for interpreter in FREE_THREADED.iter().filter(|name| workspace::on_path(name)) {
         let mut own = wheel(&python, &folder);
         own.args(["--interpreter", interpreter]);
@@ -51,7 +51,7 @@ pub(crate) fn main() -> Result<(), String> {
         if is_wheel {
             tally.check(size <= LARGEST, format_args!("{name} has at most {LARGEST} bytes, here {size}"));
         }
-        // Those without a lock are for other interpreters.
+        // Wheels for interpreters without a global lock are not for this one.
         if !is_wheel || name.contains("-abi3-") {
             tally.check(installs(&python, &file)?, format_args!("{name} is installed and reads an example"));
         }
@@ -60,7 +60,7 @@ pub(crate) fn main() -> Result<(), String> {
     if tally.failed == 0 { Ok(()) } else { Err("what would be published is not sound".to_owned()) }
 }
 
-/// The wheel for most interpreters, if it was made.
+/// The wheel for most interpreters, if it has been made.
 pub(super) fn usual() -> Option<PathBuf> {
     let files = made(&folder()).ok()?;
     files.into_iter().find(|file| file.display().to_string().contains("-abi3-"))
@@ -71,7 +71,7 @@ fn wheel(python: &Path, folder: &Path) -> Command {
     let mut build = maturin(python, "build", folder);
     build.arg("--locked");
     if cfg!(target_os = "linux") {
-        // It links with the symbols of an old C library, so that the wheel runs on every Linux since 2014.
+        // This linker uses the symbols of an old C library, so that the wheel runs on every Linux since 2014.
         build.args(["--zig", "--compatibility", "manylinux2014"]);
     }
     build
@@ -80,7 +80,7 @@ fn wheel(python: &Path, folder: &Path) -> Command {
 /// A command of maturin that writes to a folder.
 fn maturin(python: &Path, verb: &str, folder: &Path) -> Command {
     let mut command = run::command(python);
-    // It asks the first Python of the path for the linker.
+    // maturin asks the first Python in `PATH` for the linker.
     let own = python.parent().map(Path::to_path_buf);
     let others = env::var_os("PATH").unwrap_or_default();
     if let Ok(path) = env::join_paths(own.into_iter().chain(env::split_paths(&others))) {
@@ -91,7 +91,7 @@ fn maturin(python: &Path, verb: &str, folder: &Path) -> Command {
     command
 }
 
-/// Where the wheels go. The environment that makes them is elsewhere, as this folder is emptied.
+/// The folder for wheels. The environment that makes them is elsewhere, because this folder is emptied.
 fn folder() -> PathBuf {
     workspace::target().join("wheels")
 }
@@ -103,7 +103,7 @@ fn made(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether a package can be installed into a new environment, and read an example there.
+/// Whether a package can be installed into a new environment and read an example there.
 fn installs(python: &Path, file: &Path) -> Result<bool, String> {
     let venv = workspace::target().join("python").join("tried");
     let made = run::quietly(run::command(python).args(["-m", "venv", "--clear"]).arg(&venv))?;

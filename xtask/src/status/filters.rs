@@ -3,7 +3,7 @@
 use super::Proof;
 use super::sources::Sources;
 
-/// What stands above the rows.
+/// The text above the rows.
 pub(super) const HEAD: &str = "
 ## Filters
 
@@ -60,7 +60,7 @@ pub(super) fn rows(sources: &Sources, faults: &mut Vec<String>) -> Result<Vec<St
     Ok(rows)
 }
 
-/// The tests of what is written, by name.
+/// The tests that prove writing, by name.
 const ENCODED: &str = "chunks_pass_every_filter_that_has_a_codec";
 const COPIED: &str = "chunks_of_filters_without_a_codec_are_stored_as_they_come";
 const CLIENT_DATA: &str = "filters_of_plugins_keep_their_client_data";
@@ -100,7 +100,7 @@ fn registered(sources: &Sources) -> Result<Vec<Filter>, String> {
     }
 }
 
-/// The identification value, which the source may have as a constant.
+/// The identification value, which may be a constant in the source.
 fn number<'a>(source: &'a str, word: &'a str) -> &'a str {
     let start = format!("pub const {word}: u16 = ");
     let line = source.lines().find_map(|line| line.strip_prefix(&start));

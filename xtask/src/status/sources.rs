@@ -1,4 +1,4 @@
-//! The sources, from which the tables are made.
+//! The sources from which the tables are generated.
 
 use super::Proof;
 use crate::workspace;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the sources are that know a format.
+/// The location of the sources that know a format.
 pub(super) struct Places {
-    /// The crates that know the format. The first has its structures.
+    /// The crates that know the format. The first contains its structures.
     crates: &'static [&'static str],
-    /// Where tests of whole conversions are.
+    /// The location of the tests of whole conversions.
     above: &'static [&'static str],
     /// The scripts of the trial, in `xtask/oracles`.
     scripts: &'static [&'static str],
@@ -34,14 +34,14 @@ pub(super) const TILEDB: Places = Places {
     specification: "TileDB format_spec, array_schema.md ",
 };
 
-/// The sources, from which the tables are made.
+/// The sources from which the tables are generated.
 pub(super) struct Sources {
     places: &'static Places,
-    /// Path and text of each file of the crates that know the format.
+    /// Path and text of each file in the crates that know the format.
     files: Vec<(PathBuf, String)>,
-    /// The same of files above them, which have tests of whole conversions.
+    /// The same for files above them, which contain tests of whole conversions.
     above: Vec<(PathBuf, String)>,
-    /// The texts of the scripts that make random documents and compare the files made of them.
+    /// The text of the scripts that generate random documents and compare the files made from them.
     trial: Vec<String>,
     /// The paths of fixture files.
     fixtures: Vec<String>,
@@ -90,7 +90,7 @@ impl Sources {
         found.map(|(_, text)| text.as_str()).ok_or_else(|| format!("{path} does not exist"))
     }
 
-    /// The file of a codec, if it has tests in it or elsewhere.
+    /// The file of a codec, if it has tests, in the file itself or elsewhere.
     pub(super) fn codec(&self, name: &str) -> Option<String> {
         let plain = |text: &str| text.replace('_', "");
         let of = |path: &Path| {
@@ -113,7 +113,7 @@ impl Sources {
     /// Whether a proof exists.
     ///
     /// # Errors
-    /// If not, why.
+    /// If it does not, with the reason.
     pub(super) fn proof(&self, proof: &Proof) -> Result<(), String> {
         let ends = |folder: &str, name: &str| {
             let end = format!("/tests/{folder}/{name}");
@@ -151,7 +151,7 @@ impl Sources {
         files.filter(|(path, text)| has(path, text)).count()
     }
 
-    /// Whether the generators of random documents have a function or a word.
+    /// Whether the generators of random documents contain a function or a word.
     pub(super) fn is_tried(&self, word: &str) -> bool {
         let forms = [format!("def {word}("), format!("\"{word}\""), format!("\"{word}=")];
         self.trial.iter().any(|text| forms.iter().any(|form| text.contains(form)))

@@ -14,14 +14,14 @@ struct Table {
 /// A row of a table.
 struct Field {
     name: &'static str,
-    /// The versions of the format that have it.
+    /// The format versions that have it.
     since: &'static str,
-    /// What NDL says it with.
+    /// How NDL represents it.
     ndl: &'static str,
     read: &'static [Proof],
 }
 
-/// The page of all tables. A field without a proof is a fault.
+/// The page of all tables. A field without a proof is an error.
 pub(super) fn page() -> Result<Page, String> {
     let sources = Sources::read(&sources::TILEDB)?;
     let (mut text, mut faults, mut count) = (String::from(HEAD), Vec::new(), 0);
@@ -337,6 +337,6 @@ const LABELS: &[Proof] = &[Golden("schema_labels"), Test("labels_return")];
 const LABEL: &[Proof] = &[Golden("dimension_label"), Test("labels_return")];
 const ENUMERATIONS: &[Proof] = &[Golden("schema_dense"), Test(ENUMERATIONS_AND_ORDERS)];
 
-// What several fields have in NDL.
+// How NDL represents several fields.
 const FILES: &str = "`tiledb.enumeration_files`, in full descriptions";
 const NO_DOMAIN: &str = "none: no file has it";

@@ -16,15 +16,15 @@ pub struct Attribute {
 /// The values of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// One text. Characters that are not UTF-8 are replaced; [`Value::NotUtf8`] is for texts that have such.
+    /// One string. Bytes that are not UTF-8 are replaced; strings that contain such bytes are [`Value::NotUtf8`].
     Text(String),
-    /// No text, or several.
+    /// No string, or several.
     Texts(Vec<String>),
-    /// A text that is not UTF-8, as far as it can be shown.
+    /// A string that is not UTF-8, as far as it can be shown.
     NotUtf8(String),
-    /// Numbers. Enumerations are those that they stand for.
+    /// Numbers. For enumerations, their integers.
     Numbers(Vec<Number>),
-    /// Values that CF has no attributes of: compounds, references, nothing at all.
+    /// Values that no CF attribute has: compounds, references, nothing at all.
     Other,
 }
 
@@ -47,7 +47,7 @@ impl Attribute {
         Attribute { value: value_of(datatype, elements), datatype: Some(datatype.clone()) }
     }
 
-    /// The text without white space around it; `None` if it is not a single text.
+    /// The string without surrounding white space; `None` if it is not a single string.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text.trim()),
@@ -55,7 +55,7 @@ impl Attribute {
         }
     }
 
-    /// The numbers; `None` if these are none.
+    /// The numbers; `None` if the values are not numbers.
     pub fn numbers(&self) -> Option<&[Number]> {
         match &self.value {
             Value::Numbers(numbers) => Some(numbers),
@@ -63,7 +63,7 @@ impl Attribute {
         }
     }
 
-    /// Whether it has texts.
+    /// Whether it has strings.
     pub fn is_text(&self) -> bool {
         matches!(self.value, Value::Text(_) | Value::Texts(_) | Value::NotUtf8(_))
     }
@@ -72,7 +72,7 @@ impl Attribute {
     pub fn type_name(&self) -> String {
         match (&self.value, &self.datatype) {
             (Value::Text(_) | Value::NotUtf8(_), _) => "a text".to_owned(),
-            (Value::Texts(texts), _) => format!("{} texts", texts.len()),
+            (Value::Texts(texts), _) => format!("{} strings", texts.len()),
             (_, Some(datatype)) => datatype.to_string(),
             (_, None) => "unreadable".to_owned(),
         }
@@ -81,7 +81,7 @@ impl Attribute {
 
 fn value_of(datatype: &Datatype, elements: Elements<'_>) -> Value {
     match datatype {
-        // The texts of attributes are arrays of characters in the classic formats.
+        // In the classic formats, the strings of attributes are arrays of characters.
         Datatype::String(text) if is_char(text) => {
             let bytes: Vec<u8> = elements.flat_map(|element| bytes_of(&element.get())).collect();
             single(&bytes)

@@ -1,25 +1,25 @@
-//! The axis of a coordinate: what its units, its standard name and its attribute `axis` say.
+//! The axis of a coordinate, according to its units, its standard name and its attribute `axis`.
 //!
 //! Spec: CF 1.13, 4 Coordinate Types
 
 use super::Variable;
 use crate::tables::vertical;
 
-/// What a coordinate is along.
+/// The axis that a coordinate belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Axis {
     /// Time.
     T,
     /// Height or depth.
     Z,
-    /// Latitude, or the second of the coordinates of a projection.
+    /// Latitude, or the second coordinate of a projection.
     Y,
-    /// Longitude, or the first of the coordinates of a projection.
+    /// Longitude, or the first coordinate of a projection.
     X,
 }
 
 impl Axis {
-    /// The axis of a letter, in either case.
+    /// The axis with this letter, in either case.
     pub fn of_letter(letter: &str) -> Option<Axis> {
         match letter {
             "T" | "t" => Some(Axis::T),
@@ -49,10 +49,11 @@ pub const LATITUDE_UNITS: &[&str] =
 pub const LONGITUDE_UNITS: &[&str] =
     &["degrees_east", "degree_east", "degree_E", "degrees_E", "degreeE", "degreesE"];
 
-/// Units that are none of UDUNITS, and deprecated. Section 4.3.2.
+/// Deprecated units that UDUNITS does not have. Section 4.3.2.
 pub const LEVELS: &[&str] = &["level", "layer", "sigma_level"];
 
-/// The axis of a coordinate, first by its units, then by `positive`, its standard name and the attribute `axis`.
+/// The axis of a coordinate, determined first by its units, then by `positive`, its standard name and the attribute
+/// `axis`.
 pub fn axis_of(variable: &Variable) -> Option<Axis> {
     by_units(variable).or_else(|| match variable.standard_name() {
         Some("latitude" | "grid_latitude" | "projection_y_coordinate") => Some(Axis::Y),
@@ -63,7 +64,7 @@ pub fn axis_of(variable: &Variable) -> Option<Axis> {
     })
 }
 
-/// The axis that units and `positive` say.
+/// The axis that follows from units and `positive`.
 pub fn by_units(variable: &Variable) -> Option<Axis> {
     let units = variable.text("units").unwrap_or_default();
     if LATITUDE_UNITS.contains(&units) {
@@ -81,7 +82,7 @@ pub fn by_units(variable: &Variable) -> Option<Axis> {
     (has_positive || LEVELS.contains(&units) || is_pressure(variable)).then_some(Axis::Z)
 }
 
-/// Whether the units are those of pressure, which say a vertical coordinate by themselves.
+/// Whether the units are those of pressure, which alone identify a vertical coordinate.
 fn is_pressure(variable: &Variable) -> bool {
     static PASCAL: std::sync::LazyLock<Option<crate::units::Unit>> =
         std::sync::LazyLock::new(|| crate::units::Unit::parse("Pa").ok());

@@ -1,5 +1,5 @@
-//! Variables whose values are positions along dimensions, or counts of elements along them. If such a dimension is cut or
-//! lengthened, they mean other elements.
+//! Variables whose values are positions along dimensions, or counts of elements along them. If such a dimension is cut
+//! or extended, the values refer to other elements.
 //!
 //! Spec: CF 1.13, 7.5 Geometries, 8.2 Lossless Compression by Gathering, 9.3 Representation of Collections of Features;
 //! UGRID 1.0
@@ -8,7 +8,7 @@ use super::resolve::{Wanted, resolve};
 use super::{Dataset, Target, Variable, places};
 use hyperslab_model::NodePath;
 
-/// A variable whose values mean something only together with the whole of some dimensions.
+/// A variable whose values are meaningful only together with some complete dimensions.
 #[derive(Clone, Debug)]
 pub struct Linked<'a> {
     /// The variable.
@@ -17,12 +17,12 @@ pub struct Linked<'a> {
     pub dimensions: Vec<&'a NodePath>,
 }
 
-/// The attributes of such variables that name a dimension, and whether the values count its elements. Counts belong to the
-/// elements in their order, so that nothing may be taken out of the counts either.
+/// The attributes of such variables that name a dimension, and whether the values count its elements. Counts belong to
+/// the elements in their order, so nothing may be removed from the counts either.
 static NAMING_DIMENSIONS: &[(&str, bool)] =
     &[("compress", false), ("sample_dimension", true), ("instance_dimension", false)];
 
-/// The attributes of a geometry container that name variables of counts.
+/// The attributes of a geometry container that name count variables.
 static OF_GEOMETRIES: &[&str] = &["node_count", "part_node_count"];
 
 impl Dataset {

@@ -1,4 +1,4 @@
-//! Attributes that name variables and dimensions, and how their texts are read.
+//! Attributes that name variables and dimensions, and the syntax of their strings.
 //!
 //! Spec: CF 1.13, the sections of the table
 
@@ -7,47 +7,47 @@ use super::resolve::{Wanted, resolve};
 use Syntax::{Keyed, Mapping, Names};
 use Wanted::{Coordinates, Dimensions, Measures, Variables};
 
-/// What one word of an attribute names.
+/// A name in an attribute and what it refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The place of the variable that has the attribute.
+    /// The index of the variable that has the attribute.
     pub from: usize,
     /// The attribute.
     pub attribute: &'static str,
-    /// The word before the colon, in attributes that have such: a term, a measure, a grid mapping.
+    /// The word before the colon, in attributes with such keys: a term, a measure, a grid mapping.
     pub key: Option<String>,
-    /// The name as it is written.
+    /// The name as written.
     pub name: String,
-    /// What has this name.
+    /// The object that has this name.
     pub target: Target,
 }
 
-/// What a name leads to.
+/// The object that a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A variable, by its place.
+    /// A variable, by its index.
     Variable(usize),
-    /// A dimension, by its place.
+    /// A dimension, by its index.
     Dimension(usize),
-    /// A variable in another file, which the attribute `external_variables` names.
+    /// A variable in another file, listed in the attribute `external_variables`.
     External,
     /// Nothing has this name.
     Missing,
 }
 
-/// How the text of an attribute is read.
+/// The syntax of the string of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     /// Names, separated by white space.
     Names,
     /// Pairs `key: name`.
     Keyed,
-    /// One name, or `name: name…` with names of coordinates behind each colon.
+    /// One name, or `name: name…` with names of coordinates after each colon.
     Mapping,
 }
 
 impl Syntax {
-    /// The names in a text, each with its key.
+    /// The names in a string, each with its key.
     fn names(self, text: &str) -> Vec<(Option<&str>, &str)> {
         match self {
             Names => words(text).map(|name| (None, name)).collect(),
@@ -57,7 +57,7 @@ impl Syntax {
     }
 }
 
-/// The attributes that name something, and what.
+/// The attributes that name something, their syntax and what they name.
 static REFERRING: &[(&str, Syntax, Wanted)] = &[
     ("ancillary_variables", Names, Variables), // 3.4
     ("formula_terms", Keyed, Variables),       // 4.3.3
@@ -86,14 +86,14 @@ pub fn names_variables(attribute: &str) -> bool {
     REFERRING.iter().any(|(name, ..)| *name == attribute)
 }
 
-/// The names of variables in the text of an attribute; none if this attribute names no variables.
+/// The names of variables in the string of an attribute; empty if this attribute does not name variables.
 pub fn variables_in<'t>(attribute: &str, text: &'t str) -> Vec<&'t str> {
     let known = REFERRING.iter().find(|(name, _, wanted)| *name == attribute && *wanted != Dimensions);
     let names = known.map(|(_, syntax, _)| syntax.names(text)).unwrap_or_default();
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Resolves everything that attributes name.
+/// Resolves all names in attributes.
 pub(super) fn find(dataset: &mut Dataset) {
     let external: Vec<String> = dataset
         .global("external_variables")
@@ -106,7 +106,8 @@ pub(super) fn find(dataset: &mut Dataset) {
         let start = all.len();
         for (attribute, syntax, wanted) in REFERRING {
             let Some(text) = variable.text(attribute) else { continue };
-            // A variable that has `dimensions` without being a domain is met among meshes, which mean something else.
+            // A variable that has `dimensions` without being a domain occurs in meshes, where the attribute has another
+            // meaning.
             for (key, name) in syntax.names(text) {
                 let wanted = if *syntax == Mapping && key.is_none() { Variables } else { *wanted };
                 let target = match resolve(dataset, variable.group, name, wanted) {
@@ -134,15 +135,15 @@ pub(super) fn find(dataset: &mut Dataset) {
     dataset.references = all;
 }
 
-/// The words of a text.
+/// The words of a string.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace()
 }
 
-/// The names behind each `key:` of a text. A key may be joined to the name behind it: `a:b`.
+/// The names after each `key:` of a string. A key may be joined to the name after it: `a:b`.
 ///
 /// # Errors
-/// The word that stands where a key is expected.
+/// The word found where a key is expected.
 pub fn keyed(text: &str) -> Result<Vec<(&str, Vec<&str>)>, &str> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for word in words(text) {
@@ -163,7 +164,7 @@ fn single_names<'a>(found: Vec<(&'a str, Vec<&'a str>)>) -> Vec<(Option<&'a str>
     pairs.collect()
 }
 
-/// The grid mappings of a text, and their coordinates with the grid mapping as key.
+/// The grid mappings in a string, and their coordinates with the grid mapping as key.
 fn mapped(text: &str) -> Vec<(Option<&str>, &str)> {
     if !text.contains(':') {
         return words(text).map(|name| (None, name)).collect();

@@ -1,16 +1,16 @@
-//! Names of variables and dimensions, found through groups.
+//! Resolves names of variables and dimensions through groups.
 //!
 //! Spec: CF 1.13, 2.7.1 Scope
 
 use super::{Dataset, Found, Target};
 use hyperslab_model::NodePath;
 
-/// What a name is to name.
+/// The kind of object that a name should refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// A variable.
     Variables,
-    /// A coordinate or auxiliary coordinate. Those with the name of their dimension are also found beside the group.
+    /// A coordinate or auxiliary coordinate. Those with the name of their dimension are also found by a lateral search.
     Coordinates,
     /// A cell measure, which may be in another file.
     Measures,
@@ -18,7 +18,7 @@ pub(super) enum Wanted {
     Dimensions,
 }
 
-/// What a name in an attribute of a variable in a group leads to.
+/// The object that a name in an attribute of a variable in a group refers to.
 pub(super) fn resolve(dataset: &Dataset, group: usize, name: &str, wanted: Wanted) -> Target {
     let wants_dimension = wanted == Wanted::Dimensions;
     let of = |found: &Found| match wants_dimension {
@@ -34,9 +34,9 @@ pub(super) fn resolve(dataset: &Dataset, group: usize, name: &str, wanted: Wante
         .unwrap_or(Target::Missing)
 }
 
-/// The paths where a name in an attribute of a variable in `group` is looked for, the first one first.
+/// The paths at which a name in an attribute of a variable in `group` is looked up, in this order.
 ///
-/// A path with `/` is absolute, or relative to the group. A name alone is looked for in the group, then in its parents.
+/// A path with `/` is absolute, or relative to the group. A plain name is looked up in the group, then in its parents.
 pub fn places(group: &NodePath, name: &str) -> Vec<NodePath> {
     if name.contains('/') {
         return joined(group, name).into_iter().collect();
@@ -57,7 +57,7 @@ fn joined(group: &NodePath, name: &str) -> Option<NodePath> {
     Some(path)
 }
 
-/// The coordinate variable of this name below the group that has the dimension, the nearest to it first.
+/// The coordinate variable with this name below the group that has the dimension, preferring the one nearest to it.
 fn lateral(dataset: &Dataset, group: usize, name: &str) -> Option<Target> {
     let Target::Dimension(dimension) = resolve(dataset, group, name, Wanted::Dimensions) else { return None };
     let dimension = dataset.dimension_at(dimension)?;

@@ -1,15 +1,15 @@
-//! What variables are for.
+//! The roles of variables.
 //!
 //! Spec: CF 1.13, 1.3 Terminology
 
 use super::{Dataset, Variable};
 
-/// What a variable is for. It may be for several things.
+/// The role of a variable. A variable may have several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A data variable: one that no other role explains, or an ancillary variable, cell measure or formula term.
     Data,
-    /// A coordinate variable: numbers along the one dimension whose name it has.
+    /// A coordinate variable: numbers along the one dimension that has the same name.
     Coordinate,
     /// An auxiliary or a scalar coordinate variable: an attribute `coordinates` names it.
     Auxiliary,
@@ -56,7 +56,7 @@ pub enum Role {
 pub struct Roles(u32);
 
 impl Roles {
-    /// Whether a role is among them.
+    /// Whether a role is included.
     pub fn has(self, role: Role) -> bool {
         self.0 & bit(role) != 0
     }
@@ -93,7 +93,7 @@ static OF_TARGETS: &[(&str, Role)] = &[
     ("location_index_set", Role::Mesh),
 ];
 
-/// The attributes that give the variable that has them a role.
+/// The attributes that give their own variable a role.
 static OF_OWNERS: &[(&str, Role)] = &[
     ("grid_mapping_name", Role::GridMapping),
     ("geometry_type", Role::Geometry),
@@ -106,10 +106,10 @@ static OF_OWNERS: &[(&str, Role)] = &[
     ("aggregated_data", Role::Aggregation),
 ];
 
-/// The words of attributes that name variables by UGRID, by their endings.
+/// The endings of UGRID attributes that name variables.
 static OF_MESHES: [&str; 3] = ["_coordinates", "_connectivity", "_dimension"];
 
-/// Gives every variable its roles.
+/// Assigns all variables their roles.
 pub(super) fn assign(dataset: &mut Dataset) {
     let mut roles: Vec<Roles> = dataset.variables.iter().map(own).collect();
     for reference in &dataset.references {
@@ -137,7 +137,7 @@ pub(super) fn assign(dataset: &mut Dataset) {
         }
     }
     for (variable, mut roles) in dataset.variables.iter_mut().zip(roles) {
-        // These are data variables too, and have their attributes.
+        // These are also data variables and have the attributes of data variables.
         let is_data =
             [Role::CellMeasure, Role::Ancillary, Role::FormulaTerm].iter().any(|role| roles.has(*role));
         let is_other =
@@ -149,7 +149,7 @@ pub(super) fn assign(dataset: &mut Dataset) {
     }
 }
 
-/// The roles that a variable has by itself.
+/// The roles that follow from the variable itself.
 fn own(variable: &Variable) -> Roles {
     let mut roles = Roles::default();
     for (_, role) in OF_OWNERS.iter().filter(|(attribute, _)| variable.has(attribute)) {

@@ -1,4 +1,4 @@
-//! What of a rule does not hold in a group.
+//! Checks the rules of conventions in a group.
 
 use super::rules::*;
 use super::{
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Check = fn(&Dataspace, &[&Array], &mut dyn FnMut(&str, String, String));
 
-/// A rule, how it is checked, and the names of the conventions that have it.
+/// A rule, its check, and the names of the conventions that have it.
 pub(super) struct Row {
     pub(super) rule: &'static Rule,
     check: Check,
@@ -52,7 +52,7 @@ pub(super) fn of_convention(name: &str) -> impl Iterator<Item = &'static Row> {
 }
 
 impl Row {
-    /// What of the rule does not hold. `arrays` are those that have a part in the convention.
+    /// The violations of the rule. `arrays` are those that the convention applies to.
     pub(super) fn findings(&self, space: &Dataspace, arrays: &[&Array]) -> Vec<Finding> {
         let mut found = Vec::new();
         (self.check)(space, arrays, &mut |object, message, hint| {
@@ -126,7 +126,7 @@ fn attr_dataspace_name_unique(_: &Dataspace, arrays: &[&Array], add: &mut dyn Fn
 }
 
 fn attr_and_data_dim_agree(_: &Dataspace, arrays: &[&Array], add: &mut dyn FnMut(&str, String, String)) {
-    // The different data dimensions of each dataspace name.
+    // The distinct data dimensions of each dataspace name.
     let mut data: BTreeMap<&str, BTreeMap<(&str, &str), &Array>> = BTreeMap::new();
     for (array, dimension) in dimensions(arrays).filter(|(_, own)| !own.is_index()) {
         let of_name = data.entry(dataspace_name(&dimension.name)).or_default();
@@ -173,7 +173,7 @@ fn dim_metadata_prefix(_: &Dataspace, arrays: &[&Array], add: &mut dyn FnMut(&st
     }
 }
 
-/// Keys with a prefix that are those of none of some names.
+/// Reports metadata keys with a prefix that belong to none of the given names.
 fn unowned(
     array: &Array,
     (kind, prefix): (&str, &str),
@@ -194,7 +194,7 @@ fn unowned(
     }
 }
 
-/// Of some names the longest that a key begins with, before a dot. Names may have dots themselves.
+/// The longest of the names that a key begins with, followed by a dot. Names may themselves contain dots.
 pub(super) fn owner<'a>(rest: &str, names: &[&'a str]) -> Option<&'a str> {
     let begins = |name: &&&str| rest.strip_prefix(**name).is_some_and(|behind| behind.starts_with('.'));
     names.iter().filter(begins).max_by_key(|name| name.len()).copied()
@@ -225,7 +225,7 @@ fn fillvalue_equals(_: &Dataspace, arrays: &[&Array], add: &mut dyn FnMut(&str, 
     }
 }
 
-/// Bytes in hexadecimal, the first of many.
+/// Bytes in hexadecimal; only the first ones if there are many.
 fn hexadecimal(bytes: &[u8]) -> String {
     let mut text: String = bytes.iter().take(MAX_SHOWN).map(|byte| format!("{byte:02x}")).collect();
     if bytes.len() > MAX_SHOWN {
@@ -235,7 +235,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn axis_label(_: &Dataspace, arrays: &[&Array], add: &mut dyn FnMut(&str, String, String)) {
-    // What is along an index dimension of a dataspace name, by its own name and datatype.
+    // The contents of each index dimension of a dataspace name, by name and datatype.
     let mut axes: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     for array in arrays {
         if let [index] = &*array.dimensions
@@ -321,5 +321,5 @@ fn metadata_attribute_and_group_only(
     }
 }
 
-/// How many bytes of a value messages show.
+/// The number of bytes of a value that messages show.
 const MAX_SHOWN: usize = 16;

@@ -1,4 +1,4 @@
-//! The table of rules. [`Convention::rules`](super::Convention::rules) are those of a convention.
+//! The table of rules. [`Convention::rules`](super::Convention::rules) returns those of one convention.
 
 hyperslab_core::rules! {
     NAMED Error "tiledb-cf/named" in "0.1.0, 0.2.0: Attributes and Dimensions 1" "an attribute or a dimension has no name";

@@ -1,4 +1,4 @@
-//! Which of all conventions hold.
+//! Finds out which of the conventions hold.
 
 use super::{CONVENTIONS, Dataspace};
 use crate::finding::Finding;
@@ -7,16 +7,16 @@ use table::{HOLDS, NONE_HOLDS};
 
 pub use table::RULES as VERDICTS;
 
-/// What a store satisfies.
+/// The conventions that a store satisfies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Which conventions hold. Its rule is an error if none does.
+    /// Which conventions hold. The rule of this finding is an error if none does.
     pub finding: Finding,
-    /// What breaks the others, each with the names of those that it breaks.
+    /// The violations of the other conventions, each with the names of the conventions that it breaks.
     pub broken: Vec<(Finding, Vec<&'static str>)>,
 }
 
-/// Which conventions hold in all groups of a store, and what breaks the others.
+/// Finds out which conventions hold in all groups of a store, and what breaks the others.
 pub fn verdict(spaces: &[Dataspace]) -> Verdict {
     let (mut hold, mut broken) = (Vec::new(), Vec::<(Finding, Vec<&str>)>::new());
     let mut places: HashMap<(&str, String, String), usize> = HashMap::new();
@@ -42,7 +42,7 @@ pub fn verdict(spaces: &[Dataspace]) -> Verdict {
     Verdict { finding, broken }
 }
 
-/// The name of all conventions together.
+/// The name for all conventions together.
 pub const ALL: &str = "tiledb-cf";
 
 mod table {

@@ -1,24 +1,24 @@
-//! Integers that stand for words.
+//! Integers that represent words.
 //!
 //! Spec: CF 1.13, 3.5 Flags
 
-/// The words of an array of flags, by the attributes `flag_meanings`, `flag_values` and `flag_masks`.
+/// The words of an array of flags, according to the attributes `flag_meanings`, `flag_values` and `flag_masks`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flags {
     rows: Vec<Flag>,
 }
 
-/// A value has the word if its bits within `mask` are those of `value`.
+/// A word that applies to a value if its bits within `mask` equal those of `value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Flag {
     word: String,
-    /// `None` if the whole value counts.
+    /// `None` if the whole value is compared.
     mask: Option<i128>,
     value: i128,
 }
 
 impl Flags {
-    /// `None` unless there is one value or mask for each word.
+    /// The flags; `None` unless there is one value or mask for each word.
     pub fn new(meanings: &str, values: Option<Vec<i128>>, masks: Option<Vec<i128>>) -> Option<Flags> {
         let words: Vec<&str> = meanings.split_whitespace().collect();
         let fitting = |numbers: Option<Vec<i128>>| numbers.filter(|numbers| numbers.len() == words.len());
@@ -34,7 +34,7 @@ impl Flags {
     /// The words of a value, separated by spaces as in `flag_meanings`; the number itself if it has none.
     pub fn words(&self, value: i128) -> String {
         let has = |flag: &&Flag| match flag.mask {
-            // A mask without bits and a value of 0 would be said of everything.
+            // An empty mask with a value of 0 would apply to every value.
             Some(mask) => mask != 0 && value & mask == flag.value,
             None => value == flag.value,
         };

@@ -1,18 +1,18 @@
-//! Values that are not there.
+//! Missing values.
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data
 
 use crate::number::{Number, single};
 use hyperslab_model::{Datatype, Element, Float};
 
-/// The elements that mark missing values, by the attributes `_FillValue`, `missing_value`, `valid_min`, `valid_max` and
-/// `valid_range`. All are compared with packed numbers, not with unpacked ones.
+/// The elements that mark missing values, according to the attributes `_FillValue`, `missing_value`, `valid_min`,
+/// `valid_max` and `valid_range`. All of them are compared with packed numbers, not with unpacked ones.
 #[derive(Clone, Debug, Default)]
 pub struct Missing {
     ints: Vec<i128>,
     floats: Vec<f64>,
     texts: Vec<Vec<u8>>,
-    /// The valid range; values outside of it are missing too.
+    /// The valid range; values outside of it are also missing.
     pub(super) valid: (Option<Number>, Option<Number>),
 }
 
@@ -22,12 +22,12 @@ impl Missing {
         !self.is_marked() && matches!(self.valid, (None, None))
     }
 
-    /// Whether a value marks missing elements; a valid range does not.
+    /// Whether a value marks missing elements. A valid range does not count.
     pub fn is_marked(&self) -> bool {
         !(self.ints.is_empty() && self.floats.is_empty() && self.texts.is_empty())
     }
 
-    /// The same without the valid range: elements outside of it are not missing.
+    /// The same without the valid range: elements outside of it then do not count as missing.
     #[must_use]
     pub fn without_range(self) -> Missing {
         Missing { valid: (None, None), ..self }
@@ -41,7 +41,7 @@ impl Missing {
             }
             Number::Float(value) => {
                 self.ints.extend(Number::Float(value).as_int());
-                // A missing value of -999.9 in an attribute of 64 bits means the 32-bit number nearest to it.
+                // A missing value of -999.9 in a 64-bit attribute means the nearest 32-bit number.
                 self.add_float(match datatype.non_null() {
                     Datatype::Float(Float::Single) => f64::from(single(value)),
                     _ => value,
@@ -63,7 +63,7 @@ impl Missing {
         }
     }
 
-    /// The integers that mark missing elements, in rising order.
+    /// The integers that mark missing elements, in ascending order.
     pub fn ints(&self) -> &[i128] {
         &self.ints
     }

@@ -1,24 +1,24 @@
-//! Numbers that are stored with fewer bits than they have.
+//! Numbers that are stored with reduced precision.
 //!
 //! Spec: CF 1.13, 8.1 Packed Data
 
 use crate::number::single;
 use hyperslab_model::{Attributes, Datatype, Element, Elements, Float};
 
-/// How packed numbers are unpacked, by the attributes `scale_factor` and `add_offset`.
+/// How packed numbers are unpacked, according to the attributes `scale_factor` and `add_offset`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packing {
-    /// What a packed number is multiplied by; 1 without `scale_factor`. A negative one reverses the order of numbers.
+    /// The factor for packed numbers; 1 without `scale_factor`. A negative factor reverses the order of numbers.
     pub scale: f64,
-    /// What is added to the product, in the unit of the unpacked numbers; 0 without `add_offset`.
+    /// The number that is added to the product, in the unit of the unpacked numbers; 0 without `add_offset`.
     pub offset: f64,
-    /// The type of unpacked numbers: `Single` if that holds every packed number and both attributes have it, otherwise
-    /// `Double`.
+    /// The type of unpacked numbers: `Single` if it can hold every packed number and both attributes have this type,
+    /// otherwise `Double`.
     pub unpacked: Float,
 }
 
 impl Packing {
-    /// The packing of elements of this datatype; `None` without one of the two attributes.
+    /// The packing of elements of this datatype; `None` without either attribute.
     pub fn of(attributes: &Attributes, datatype: &Datatype) -> Option<Packing> {
         let (scale, offset) = (number(attributes, "scale_factor"), number(attributes, "add_offset"));
         if scale.is_none() && offset.is_none() {
@@ -40,12 +40,12 @@ impl Packing {
         Some(Packing { scale: scale.unwrap_or(1.0), offset: offset.unwrap_or(0.0), unpacked })
     }
 
-    /// The number that a packed one stands for, before it is rounded to the type of unpacked numbers.
+    /// The number that a packed number represents, before it is rounded to the type of unpacked numbers.
     pub fn unpack(&self, packed: f64) -> f64 {
         packed * self.scale + self.offset
     }
 
-    /// As [`unpack`](Packing::unpack), as precise as the type of unpacked numbers.
+    /// As [`unpack`](Packing::unpack), rounded to the type of unpacked numbers.
     pub fn unpack_rounded(&self, packed: f64) -> f64 {
         match self.unpacked {
             Float::Single => f64::from(single(self.unpack(packed))),
@@ -54,7 +54,7 @@ impl Packing {
     }
 }
 
-/// Appends a number as an element in memory: in single precision if `float` is that, else in double precision.
+/// Appends a number as an element in memory: in single precision if `float` has that precision, otherwise in double.
 pub fn push_float(float: &Float, number: f64, rows: &mut Vec<u8>) {
     match float {
         Float::Single => rows.extend(single(number).to_ne_bytes()),

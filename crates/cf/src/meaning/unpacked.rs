@@ -1,4 +1,4 @@
-//! The attributes of numbers after they are unpacked.
+//! The attributes of numbers after unpacking.
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, valid and actual range of data, 8.1 Packed Data
 
@@ -8,11 +8,12 @@ use hyperslab_model::{Attribute, Attributes, Datatype, Values};
 use std::sync::Arc;
 
 impl Meaning {
-    /// The attributes of the numbers that packed ones stand for, if missing ones become NaN. `None` if the numbers are not
+    /// The attributes of the unpacked numbers, with missing values converted to NaN. `None` if the numbers are not
     /// packed.
     ///
-    /// What tells how they are packed is left out. `_FillValue` is NaN if numbers can be missing. A valid range of packed
-    /// integers is unpacked as they are; one of floating-point numbers is that of the unpacked numbers already.
+    /// Attributes that describe the packing are left out. `_FillValue` is NaN if numbers can be missing. A valid range
+    /// of packed integers is unpacked like them; a range of floating-point numbers already applies to the unpacked
+    /// numbers.
     pub fn unpacked_attributes(&self, attributes: &Attributes) -> Option<Attributes> {
         let packing = self.packing.as_ref()?;
         let mut unpacked = attributes.clone();
@@ -23,7 +24,7 @@ impl Meaning {
             true => _ = unpacked.insert("_FillValue".to_owned(), Ok(packing.attribute(vec![], [f64::NAN]))),
             false => _ = unpacked.shift_remove("_FillValue"),
         }
-        // With a negative factor the smallest packed number is the largest unpacked one.
+        // With a negative factor, the smallest packed number is the largest unpacked one.
         let is_turned = packing.scale < 0.0;
         let of = |name: &str| attributes.get(name).and_then(|own| self.bounds(own.as_ref().ok()?));
         let ends = match is_turned {
@@ -39,14 +40,14 @@ impl Meaning {
                 let shape = if name == "valid_range" { vec![bounds.len() as u64] } else { vec![] };
                 unpacked.insert(name.to_owned(), Ok(packing.attribute(shape, bounds)));
             } else if is_turned && self.is_of_packed(attributes.get(name)) {
-                // Its number is now the other bound.
+                // Its number has become the other bound.
                 unpacked.shift_remove(name);
             }
         }
         Some(unpacked)
     }
 
-    /// The unpacked numbers of an attribute of packed ones.
+    /// The unpacked numbers of an attribute that applies to packed numbers.
     fn bounds(&self, attribute: &Attribute) -> Option<Vec<f64>> {
         let packing = self.packing.as_ref()?;
         let numbers = self.elements(&attribute.datatype, &attribute.value);
@@ -64,7 +65,7 @@ impl Meaning {
 }
 
 impl Packing {
-    /// An attribute of unpacked numbers.
+    /// An attribute that applies to unpacked numbers.
     fn attribute(&self, shape: Vec<u64>, numbers: impl IntoIterator<Item = f64>) -> Attribute {
         let mut rows = Vec::new();
         for number in numbers {

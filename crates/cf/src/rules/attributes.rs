@@ -4,7 +4,7 @@ use super::scope::{Found, Scope};
 use crate::dataset::{Attribute, Dataset, Role, Variable, axis_of};
 use crate::tables::attributes::{self, AttributeType, Use};
 
-/// Words that other conventions use too, or that writers put everywhere and that mean the same there.
+/// Names that other conventions also use, or that writers use everywhere with the same meaning.
 const GENERAL: [&str; 20] = [
     "_FillValue",
     "algorithm",
@@ -28,7 +28,7 @@ const GENERAL: [&str; 20] = [
     "source",
 ];
 
-/// Attributes whose type no other rule checks.
+/// Attributes whose type is not checked by any other rule.
 const TYPED_HERE: [&str; 9] = [
     "algorithm",
     "computed_standard_name",
@@ -47,7 +47,7 @@ pub(super) fn attribute_use(scope: &Scope<'_>, found: &mut Found) {
         let level = if group.parent.is_none() { Use::Global } else { Use::Group };
         let is_allowed = |uses: &[Use]| uses.contains(&level) || uses.contains(&Use::Group);
         for (name, known) in known(scope, &group.attributes) {
-            // Those of the whole file in a group have a rule of their own.
+            // Attributes of the whole file that are in a group have a separate rule.
             let is_of_file = known.uses.contains(&Use::Global);
             if !is_allowed(&known.uses) && !is_of_file && !GENERAL.contains(&name) {
                 let place = format!("{}@{name}", group.path);
@@ -72,7 +72,7 @@ pub(super) fn attribute_use(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The attributes that the table of the version has.
+/// The attributes in the table of the version.
 fn known<'a>(
     scope: &Scope<'_>,
     own: &'a indexmap::IndexMap<String, Attribute>,
@@ -84,7 +84,8 @@ fn known<'a>(
     })
 }
 
-/// What a variable is for the table, and the letters of its uses. `None` if the table does not tell all that it may have.
+/// The kind of a variable in the table, and the letters of its uses. `None` if the table does not list all attributes
+/// that it may have.
 fn uses(scope: &Scope<'_>, variable: &Variable) -> Option<(&'static str, Vec<Use>)> {
     const OTHERS: [Role; 7] = [
         Role::GridMapping,
@@ -95,7 +96,7 @@ fn uses(scope: &Scope<'_>, variable: &Variable) -> Option<(&'static str, Vec<Use
         Role::Mesh,
         Role::Aggregation,
     ];
-    // What a version does not know yet may have any attribute.
+    // Variables that a version does not know yet may have any attribute.
     const LATER: [(Role, u16); 4] =
         [(Role::Geometry, 8), (Role::NodeCoordinate, 8), (Role::Domain, 9), (Role::Quantization, 12)];
     let is_later = LATER.iter().any(|(role, minor)| variable.is(*role) && !scope.is_since(*minor));
@@ -105,7 +106,7 @@ fn uses(scope: &Scope<'_>, variable: &Variable) -> Option<(&'static str, Vec<Use
     let is = |role: Role| variable.is(role);
     let is_boundary = is(Role::Boundary) || is(Role::Climatology);
     let is_named = [Role::Coordinate, Role::Auxiliary, Role::NodeCoordinate, Role::Identifier];
-    // A variable that is along an axis may be a coordinate that no attribute names.
+    // A variable along an axis may be a coordinate that no attribute names.
     let is_coordinate = is_named.iter().any(|role| is(*role))
         || is(Role::FormulaTerm)
         || (!is_boundary && axis_of(variable).is_some());
@@ -123,7 +124,7 @@ fn uses(scope: &Scope<'_>, variable: &Variable) -> Option<(&'static str, Vec<Use
     Some((names.last()?, uses))
 }
 
-/// Where an attribute may stand, for messages.
+/// Where an attribute may be used, for messages.
 fn expected(uses: &[Use]) -> String {
     let mut names: Vec<&str> = uses
         .iter()
@@ -157,7 +158,7 @@ fn check_type(
     }
     let what = match expected {
         AttributeType::Text if !attribute.is_text() => "a text",
-        // Special numbers are texts where attributes keep no types, and dates are.
+        // Special numbers are strings where attributes keep no types, and so are dates.
         AttributeType::Number
             if dataset.has_typed_attributes && attribute.numbers().is_none() && variable.is_numeric() =>
         {

@@ -1,4 +1,4 @@
-//! The versions that the attribute `Conventions` of groups names.
+//! The versions named in the attribute `Conventions` of groups.
 //!
 //! Spec: CF 1.13, 2.6.1 Identification of Conventions
 
@@ -12,13 +12,14 @@ use table::{CHECKED, NOT_CHECKED};
 
 pub use table::RULES as VERDICTS;
 
-/// The word for what the attribute `Conventions` of each group names.
+/// The word for checking each group against the version in its attribute `Conventions`.
 pub const AUTO: &str = "auto";
 
-/// The version that each group is checked by, and notes that say so.
+/// The version against which each group is checked, and notes that report it.
 ///
-/// Groups without the attribute are checked as their parent. Versions before the first that can be checked are checked by
-/// it, those behind the last by the last. Where no group names a version, a warning says that nothing is checked.
+/// Groups without the attribute are checked like their parent. Versions earlier than the first supported one are
+/// checked against the first, and later versions than the last against the last. If no group names a version, a warning
+/// reports that nothing is checked.
 pub fn auto(dataset: &Dataset) -> (Vec<Option<Version>>, Vec<Finding>) {
     let (mut versions, mut notes) = (Vec::with_capacity(dataset.groups.len()), Vec::new());
     for group in &dataset.groups {
@@ -53,7 +54,7 @@ fn note(rule: &'static Rule, group: &Group, message: String, hint: &str) -> Find
     Finding { rule, severity, object, message, hint: hint.to_owned() }
 }
 
-/// The version that a group names, and the one that can be checked.
+/// The version that a group names, and the one that is used for the check.
 fn named(group: &Group) -> Option<(Version, Version)> {
     let text = group.attributes.get("Conventions")?.text()?;
     let version = versions_of(text).max()?;

@@ -20,7 +20,7 @@ use super::scope::{Found, Scope};
 use crate::brief::brief;
 use crate::dataset::{Along, Variable, words};
 
-/// The one name that an attribute has; what it has instead if that is not a single name.
+/// The single name that an attribute contains; otherwise a description of its content.
 fn single_name<'a>(variable: &'a Variable, attribute: &str) -> Option<Result<&'a str, String>> {
     let own = variable.attributes.get(attribute)?;
     let Some(text) = own.text() else { return Some(Err(own.type_name())) };
@@ -40,7 +40,7 @@ fn check_single_name(variable: &Variable, attribute: &str, found: &mut Found) {
     }
 }
 
-/// Whether two dimensions are one. Dimensions without names are compared by their lengths.
+/// Whether two dimensions are the same. Dimensions without names are compared by their lengths.
 fn is_same_dimension(a: &Along, b: &Along) -> bool {
     match (&a.path, &b.path) {
         (Some(a), Some(b)) => a == b,

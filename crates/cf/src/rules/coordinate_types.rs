@@ -17,12 +17,12 @@ pub(super) use vertical::{formula_standard_names, formula_terms, positive};
 use super::scope::{Found, Scope};
 use crate::dataset::{Role, Variable};
 
-/// Whether a variable has the coordinates of something: a coordinate, auxiliary or scalar coordinate variable.
+/// Whether a variable contains coordinates: a coordinate, auxiliary or scalar coordinate variable.
 fn is_coordinate(variable: &Variable) -> bool {
     (variable.is(Role::Coordinate) || variable.is(Role::Auxiliary)) && !is_bounds(variable)
 }
 
-/// Whether a variable has the bounds of cells, which inherit the attributes of their coordinate.
+/// Whether a variable contains the bounds of cells, which inherit the attributes of their coordinate.
 fn is_bounds(variable: &Variable) -> bool {
     variable.is(Role::Boundary) || variable.is(Role::Climatology)
 }

@@ -6,8 +6,8 @@ use crate::dataset::Variable;
 
 /// Spec: CF 1.13, 6.1 Labels
 ///
-/// A text along several dimensions of its variable labels no axis. Ragged arrays and gathering have labels along the
-/// dimensions that those of the variable stand for.
+/// A string variable along several dimensions of its variable does not label any axis. For ragged arrays and gathering,
+/// labels have the dimensions that the dimensions of the variable represent.
 pub(super) fn label(scope: &Scope<'_>, found: &mut Found) {
     let spans = Spans::new(scope.dataset);
     for variable in scope.with("coordinates").filter(|variable| has_coordinates(variable)) {
@@ -32,7 +32,7 @@ pub(super) fn label(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a variable is a label. Strings came with CF 1.8.
+/// Whether a variable is a label. CF 1.8 introduced strings.
 fn is_label(scope: &Scope<'_>, variable: &Variable) -> bool {
     variable.is_char() || (variable.is_text() && scope.is_since(8))
 }

@@ -6,7 +6,7 @@ use crate::brief::brief;
 use crate::dataset::{Attribute, Dataset, Number, Role, Target, Value, Variable};
 use hyperslab_model::{Datatype, Elements, Float};
 
-/// Spec: CF 1.13, 8.1 Packed Data; CF 1.10 and before, where packing may also keep the type of the variable
+/// Spec: CF 1.13, 8.1 Packed Data; CF 1.10 and earlier, where packing may also keep the type of the variable
 pub(super) fn packing(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.variables() {
         let own = ["scale_factor", "add_offset"].map(|name| (name, variable.attributes.get(name)));
@@ -39,7 +39,8 @@ pub(super) fn packing(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether an attribute is one number; what it is instead. Special numbers are texts where attributes keep no types.
+/// Whether an attribute is one number; otherwise a description of it. Special numbers are strings where attributes keep
+/// no types.
 fn check_number(dataset: &Dataset, attribute: &Attribute) -> Result<(), String> {
     match &attribute.value {
         Value::Numbers(numbers) if numbers.len() == 1 => Ok(()),
@@ -53,7 +54,7 @@ fn check_number(dataset: &Dataset, attribute: &Attribute) -> Result<(), String> 
     }
 }
 
-/// Whether the types of an attribute and of the packed variable fit.
+/// Whether the types of an attribute and of the packed variable match.
 fn check_types(
     scope: &Scope<'_>,
     variable: &Variable,
@@ -121,7 +122,7 @@ pub(super) fn compress(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The values are indices of the elements of the gathered dimensions.
+/// Checks that the values are indices of the elements of the gathered dimensions.
 pub(super) fn compress_values<'a>(
     scope: &'a Scope<'_>,
     variable: &'a Variable,

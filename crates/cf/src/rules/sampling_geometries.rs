@@ -6,7 +6,8 @@ use crate::dataset::{Attribute, Axis, Role, Target, Variable, axis_of, words};
 use crate::tables::nearest::nearest;
 use std::collections::{HashMap, HashSet};
 
-/// A type of features: its name, the most dimensions of its data, and the roles of variables that identify its features.
+/// A feature type: its name, the maximum number of dimensions of its data, and the roles of variables that identify its
+/// features.
 struct FeatureType {
     name: &'static str,
     dimensions: usize,
@@ -27,7 +28,7 @@ static FEATURE_TYPES: [FeatureType; 6] = [
 const ROLES: [&str; 5] =
     ["timeseries_id", "profile_id", "trajectory_id", "mesh_topology", "location_index_set"];
 
-/// How many of these roles are those of features.
+/// How many of these roles belong to features.
 const OF_FEATURES: usize = 3;
 
 impl FeatureType {
@@ -35,7 +36,7 @@ impl FeatureType {
         FEATURE_TYPES.iter().find(|of| of.name.eq_ignore_ascii_case(name))
     }
 
-    /// That of the file, if it is known.
+    /// The feature type of the file, if it is known.
     fn of_file(scope: &Scope<'_>) -> Option<&'static FeatureType> {
         FeatureType::of(scope.dataset.global("featureType")?.text()?)
     }
@@ -79,7 +80,7 @@ pub(super) fn feature_type(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// A variable that makes ragged arrays has integers along one dimension, and names another.
+/// Checks that a count or index variable of ragged arrays has integers along one dimension, and names another.
 fn check_counting(
     scope: &Scope<'_>,
     variable: &Variable,
@@ -129,7 +130,7 @@ fn told(attribute: &Attribute) -> String {
     }
 }
 
-/// Features are somewhere and at some time. Only what no variable of the file can be is missed here.
+/// Features have a location and a time. Only what no variable of the file can provide is reported as missing here.
 fn check_axes(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
     if scope.root().is_none() || !scope.dataset.variables.iter().any(|of| of.is(Role::Data)) {
         return;
@@ -143,8 +144,8 @@ fn check_axes(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
     }
 }
 
-/// The dimensions along which places and times of data differ are at most those of the feature type. Data may have others,
-/// such as those of a spectrum.
+/// Locations and times of data vary along at most as many dimensions as the feature type has. Data may have other
+/// dimensions, such as that of a spectrum.
 fn check_dimensions(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
     let mut axes: HashMap<usize, bool> = HashMap::new();
     for variable in scope.variables().filter(|of| of.is(Role::Data) && of.has("coordinates")) {
@@ -191,7 +192,7 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
             found.add(place, message, "use one of these values");
             continue;
         };
-        // UGRID has roles of the tables that connect the parts of a mesh.
+        // UGRID has roles for the tables that connect the parts of a mesh.
         if role.ends_with("_connectivity") {
             continue;
         }
@@ -218,7 +219,7 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
             others.push((variable, role));
         }
     }
-    // A variable may identify what else there is, but not instead of the features.
+    // A variable may identify other things, but only in addition to the features.
     let Some(kind) = kind.filter(|kind| !kind.roles.iter().any(|role| met.contains_key(role))) else {
         return;
     };

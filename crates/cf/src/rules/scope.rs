@@ -1,4 +1,4 @@
-//! What one version of CF is checked on, and where findings go.
+//! The part of a dataset that is checked against one version of CF, and the collection of findings.
 
 use crate::brief::shortened;
 use crate::dataset::{Dataset, Dimension, Group, Variable};
@@ -7,9 +7,9 @@ use crate::tables::{StandardNames, Version};
 use hyperslab_core::Severity;
 use hyperslab_core::check::Rule;
 
-/// The groups and variables that are checked by one version.
+/// The groups and variables that are checked against one version.
 pub struct Scope<'a> {
-    /// The whole dataset. Names may lead out of the scope.
+    /// The whole dataset. Names may refer to objects outside of the scope.
     pub dataset: &'a Dataset,
     /// The version.
     pub version: Version,
@@ -40,7 +40,7 @@ impl<'a> Scope<'a> {
         self.groups.iter().copied()
     }
 
-    /// The root group, if it is checked by this version.
+    /// The root group, if it is checked against this version.
     pub fn root(&self) -> Option<&'a Group> {
         self.groups().find(|group| group.parent.is_none())
     }
@@ -70,7 +70,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Takes the findings of one rule.
+/// Collects the findings of one rule.
 pub struct Found {
     rule: &'static Rule,
     pub(super) findings: Vec<Finding>,
@@ -81,24 +81,24 @@ impl Found {
         Found { rule, findings: Vec::new() }
     }
 
-    /// Adds a finding: at which object or attribute, what was found and what was expected, what to do about it.
+    /// Adds a finding: the object or attribute, what was found and what was expected, and how to fix it.
     pub fn add(&mut self, object: impl ToString, message: impl Into<String>, hint: impl Into<String>) {
         self.push(self.rule.severity, object.to_string(), message.into(), hint.into());
     }
 
-    /// As [`Found::add`], for what is only recommended although the rule has requirements.
+    /// As [`Found::add`], for something that is only recommended although the rule has requirements.
     pub fn advise(&mut self, object: impl ToString, message: impl Into<String>, hint: impl Into<String>) {
         self.push(Severity::Warning, object.to_string(), message.into(), hint.into());
     }
 
-    /// Texts of the file may be of any length. All findings come by here.
+    /// Texts of the file may have any length. All findings pass through here.
     fn push(&mut self, severity: Severity, object: String, message: String, hint: String) {
         let (message, hint) = (shortened(message), shortened(hint));
         self.findings.push(Finding { rule: self.rule, severity, object, message, hint });
     }
 }
 
-/// `did you mean NAME?`, or the other hint if nothing is near.
+/// `did you mean NAME?`, or the other hint if there is no similar name.
 pub(super) fn meant(near: Option<&str>, otherwise: &str) -> String {
     near.map_or_else(|| otherwise.to_owned(), |near| format!("did you mean {near}?"))
 }

@@ -15,7 +15,7 @@ pub struct CfRule {
     pub rule: Rule,
     /// The first version that has it.
     pub since: Version,
-    /// The last version that has it, if a later one has not.
+    /// The last version that has it, unless it is in all later versions.
     pub until: Option<Version>,
     pub(super) check: Check,
 }
@@ -26,12 +26,12 @@ impl CfRule {
         self.since <= version && self.until.is_none_or(|until| version <= until)
     }
 
-    /// Whether values are read for it, if they may be.
+    /// Whether it reads values, if reading is allowed.
     pub fn reads_values(&self) -> bool {
         self.check.values.is_some() || self.check.related.is_some()
     }
 
-    /// Whether nothing of it can be checked without values.
+    /// Whether no part of it can be checked without values.
     pub fn needs_values(&self) -> bool {
         self.check.attributes.is_none()
     }
@@ -40,20 +40,20 @@ impl CfRule {
 /// The word for the rules of the NetCDF User's Guide.
 pub const USERS_GUIDE: &str = "netcdf";
 
-/// Whether a rule is one of the NetCDF User's Guide too, or of the data model of NetCDF.
+/// Whether a rule is also in the NetCDF User's Guide, or in the data model of NetCDF.
 pub fn is_of_users_guide(rule: &CfRule) -> bool {
     OF_USERS_GUIDE.contains(&rule.rule.name)
 }
 
-/// Whether a rule asks for the name of the version that is checked. Where the version is the one that a file names, or the
-/// nearest to it that can be checked, the rule says nothing.
+/// Whether a rule requires the name of the version that is checked. If this version is the one named in the file, or
+/// the nearest one that can be checked, the rule does not report anything.
 pub fn is_of_identification(rule: &CfRule) -> bool {
     rule.rule.name == CONVENTIONS
 }
 
 const CONVENTIONS: &str = "cf/conventions";
 
-/// The rules that the NetCDF User's Guide has: its attribute conventions, and what its coordinate variables are.
+/// The rules in the NetCDF User's Guide: its attribute conventions, and its definition of coordinate variables.
 const OF_USERS_GUIDE: &[&str] = &[
     "cf/dimensions-distinct",
     "cf/fill-value-type",
@@ -65,7 +65,7 @@ const OF_USERS_GUIDE: &[&str] = &[
     "cf/global-text",
 ];
 
-/// All rules, to explain them.
+/// All rules, for explaining them.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().map(|rule| &rule.rule)
 }
@@ -102,8 +102,8 @@ const fn related(check: Related) -> Check {
     Check { related: Some(check), ..Check::NONE }
 }
 
-/// All rules by section: whether they are required or advised, the section, the minor version that was the first to have
-/// them, what they are checked by, and what breaks them.
+/// All rules by section: whether they are requirements or recommendations, the section, the first minor version that
+/// has them, the kind of check, and what breaks them.
 #[rustfmt::skip]
 pub static RULES: &[CfRule] = &[
     // 2 NetCDF Files and Components

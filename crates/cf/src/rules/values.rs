@@ -1,4 +1,4 @@
-//! Values of variables: streamed once for all rules that look at one variable, or read region by region.
+//! Values of variables: streamed once for all rules that examine a single variable, or read region by region.
 
 use super::scope::{Found, Scope};
 use super::table::CfRule;
@@ -12,7 +12,7 @@ pub use hyperslab_model::Values;
 
 /// Reads the values of variables.
 pub trait ValueReader {
-    /// Gives all values of a variable in row-major order, in pieces.
+    /// Passes all values of a variable to `take` in row-major order, in pieces.
     ///
     /// # Errors
     /// If they cannot be read; the errors of `take`.
@@ -22,7 +22,7 @@ pub trait ValueReader {
         take: &mut dyn FnMut(&Datatype, &Values) -> Result<()>,
     ) -> Result<()>;
 
-    /// Gives the values of a region of a variable in row-major order.
+    /// Returns the values of a region of a variable in row-major order.
     ///
     /// # Errors
     /// If they cannot be read, or the region exceeds the variable.
@@ -34,7 +34,7 @@ pub trait ValueReader {
     ) -> Result<()>;
 }
 
-/// What a rule learns from the values of one variable.
+/// The state of a rule while it examines the values of one variable.
 pub trait Fold {
     /// Takes values, in row-major order.
     fn take(&mut self, values: Elements<'_>);
@@ -44,21 +44,21 @@ pub trait Fold {
         false
     }
 
-    /// Says what it found.
+    /// Reports what it found.
     fn finish(self: Box<Self>, found: &mut Found);
 }
 
-/// The texts of a variable, whole where they are stored as characters.
+/// The strings of a variable, assembled if they are stored as characters.
 pub(super) struct Texts {
-    /// The number of characters that make a text; `None` if each element is one.
+    /// The number of characters of a string; `None` if each element is a string.
     width: Option<usize>,
-    /// The characters of a text that is not complete.
+    /// The characters of a string that is not yet complete.
     part: Vec<u8>,
     count: usize,
 }
 
 impl Texts {
-    /// For the texts of a variable; `None` if it has none.
+    /// The state for the strings of a variable; `None` if it has none.
     pub(super) fn of(variable: &Variable) -> Option<Texts> {
         let width = match variable.dimensions.last() {
             Some(along) if variable.is_char() => Some(usize::try_from(along.length).ok()?),
@@ -68,7 +68,7 @@ impl Texts {
         Some(Texts { width, part: Vec::new(), count: 0 })
     }
 
-    /// Gives each text that is complete, without what fills it up. Of very long ones only the first part.
+    /// Passes each complete string to `each`, without its padding. Of very long strings, only the first part is passed.
     pub(super) fn take(&mut self, values: Elements<'_>, each: &mut dyn FnMut(&[u8])) {
         for element in values {
             let Element::Text(bytes) = element.get() else { continue };
@@ -77,7 +77,7 @@ impl Texts {
                 continue;
             };
             if self.part.len() < MAX_TEXT {
-                // A character that only fills up has no bytes.
+                // A padding character has no bytes.
                 self.part.extend_from_slice(if bytes.is_empty() { b"\0" } else { bytes });
             }
             self.count += 1;
@@ -92,10 +92,10 @@ impl Texts {
     }
 }
 
-/// How much of a text is kept.
+/// The number of bytes of a string that are kept.
 const MAX_TEXT: usize = 1 << 16;
 
-/// Streams every variable that a rule asks for, once.
+/// Streams every variable that a rule needs, once.
 pub(super) fn stream(
     scope: &Scope<'_>,
     rules: &[&'static CfRule],
@@ -127,5 +127,5 @@ pub(super) fn stream(
     Ok(())
 }
 
-/// How many elements of a variable are read at a time beside those of another.
+/// The number of elements of a variable that are read at a time together with those of another.
 pub(super) const BLOCK: u64 = 1 << 16;

@@ -12,7 +12,7 @@ pub struct Attribute {
     pub name: &'static str,
     /// The type of its values.
     pub data_type: AttributeType,
-    /// Where it may stand. CF gives it no meaning elsewhere.
+    /// Where it may be used. CF gives it no meaning elsewhere.
     pub uses: Vec<Use>,
     /// The sections that describe it: `7.3`, or the letter of an appendix.
     pub sections: Vec<&'static str>,
@@ -23,7 +23,7 @@ pub struct Attribute {
 /// The type of the values of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttributeType {
-    /// `S`: a text.
+    /// `S`: a string.
     Text,
     /// `N`: numbers.
     Number,
@@ -31,7 +31,7 @@ pub enum AttributeType {
     OfVariable,
 }
 
-/// Where an attribute may stand.
+/// Where an attribute may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
     /// `G`: the root group.
@@ -50,11 +50,11 @@ pub enum Use {
     Domain,
     /// `BI`: boundary variables, which inherit it from their coordinate and may only repeat it.
     BoundaryInherited,
-    /// `BO`: boundary variables, with a value of their own.
+    /// `BO`: boundary variables, with a separate value.
     BoundaryOwn,
     /// `A`: aggregation variables.
     Aggregation,
-    /// `-`: variables of another purpose.
+    /// `-`: variables for other purposes.
     Other,
 }
 
@@ -88,7 +88,7 @@ impl Use {
     }
 }
 
-/// An attribute by its name. Upper and lower case differ.
+/// An attribute by its name, which is case-sensitive.
 pub fn get(name: &str) -> Option<&'static Attribute> {
     tsv::find(all(), name, |attribute| attribute.name)
 }

@@ -1,4 +1,4 @@
-//! The methods that `cell_methods` names.
+//! The methods that `cell_methods` can name.
 //!
 //! Spec: CF 1.13, Appendix E
 
@@ -11,20 +11,20 @@ use std::sync::LazyLock;
 pub struct CellMethod {
     /// Its name.
     pub name: &'static str,
-    /// The units of what it makes.
+    /// The units of its result.
     pub units: MethodUnits,
-    /// Whether temperatures in the units are differences, so that `units_metadata` may say nothing else.
+    /// Whether temperatures in these units are differences, so that `units_metadata` may not state anything else.
     pub is_difference: bool,
     /// The version that added it, where that is later than 1.6.
     pub since: Option<Version>,
 }
 
-/// The units of what a method makes.
+/// The units of the result of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MethodUnits {
-    /// Those of the quantity.
+    /// The units of the quantity.
     Same,
-    /// Their square.
+    /// The square of these units.
     Squared,
 }
 
@@ -33,7 +33,7 @@ pub fn get(name: &str) -> Option<&'static CellMethod> {
     tsv::find(all(), name, |method| method.name)
 }
 
-/// The method that was meant by a name that is none, if one needs but few edits.
+/// The method that a misspelt name probably means, if a few edits lead to it.
 pub fn nearest(name: &str) -> Option<&'static str> {
     nearest_of(name, all().iter().map(|method| method.name))
 }

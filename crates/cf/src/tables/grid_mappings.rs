@@ -23,18 +23,18 @@ pub struct GridMapping {
 /// A parameter of a grid mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// The attributes that may give it. One of them is enough.
+    /// The attributes that can specify it. One of them is enough.
     pub alternatives: Vec<Alternative>,
-    /// Whether it must be given.
+    /// Whether it must be specified.
     pub presence: Presence,
 }
 
-/// A name among others that serve the same purpose.
+/// One of several names that serve the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternative {
     /// The name of an attribute, or a standard name.
     pub name: &'static str,
-    /// The most values that the attribute may have here.
+    /// The maximum number of values that the attribute may have here.
     pub max_values: usize,
     /// The version that added it for this purpose, where that is later than the grid mapping and 1.6.
     pub since: Option<Version>,
@@ -42,12 +42,12 @@ pub struct Alternative {
     pub deprecated: Option<Version>,
 }
 
-/// Whether a parameter must be given.
+/// Whether a parameter must be specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Presence {
-    /// It must.
+    /// It must be specified.
     Required,
-    /// It is zero if it is not.
+    /// It is zero if it is not specified.
     Optional,
     /// It depends on the values of other parameters: `refinement_level` of `healpix` is required where
     /// `indexing_scheme` is `nested` or `ring`, and forbidden where it is `nuniq` or `zuniq`.
@@ -59,17 +59,17 @@ pub enum Presence {
 pub struct MappingAttribute {
     /// Its name.
     pub name: &'static str,
-    /// The type of its values: never that of the variable.
+    /// The type of its values, which is never that of the variable.
     pub data_type: AttributeType,
-    /// Whether it may stand with every grid mapping: those that describe the figure of the earth and the reference
-    /// system. Others belong to the grid mappings that have them as a parameter.
+    /// Whether it may be used with every grid mapping: such attributes describe the figure of the earth and the
+    /// reference system. Others belong to the grid mappings that have them as a parameter.
     pub is_general: bool,
     /// The version that added it, where that is later than 1.6.
     pub since: Option<Version>,
 }
 
 impl GridMapping {
-    /// The parameter that an attribute gives.
+    /// The parameter that an attribute specifies.
     pub fn parameter(&self, attribute: &str) -> Option<&Parameter> {
         let is_it = |alternative: &Alternative| alternative.name == attribute;
         self.parameters.iter().find(|parameter| parameter.alternatives.iter().any(is_it))
@@ -81,7 +81,7 @@ pub fn get(name: &str) -> Option<&'static GridMapping> {
     tsv::find(all(), name, |mapping| mapping.name)
 }
 
-/// The grid mapping that was meant by a name that is none, if one needs but few edits.
+/// The grid mapping that a misspelt name probably means, if a few edits lead to it.
 pub fn nearest(name: &str) -> Option<&'static str> {
     nearest_of(name, all().iter().map(|mapping| mapping.name))
 }
@@ -124,7 +124,7 @@ pub fn attributes() -> &'static [MappingAttribute] {
     &TABLE
 }
 
-/// Reads `a|b?`.
+/// Parses `a|b?`.
 fn parameter(text: &'static str) -> Parameter {
     let (names, presence) = match (text.strip_suffix('?'), text.strip_suffix('*')) {
         (Some(names), _) => (names, Presence::Optional),
@@ -134,7 +134,7 @@ fn parameter(text: &'static str) -> Parameter {
     Parameter { alternatives: alternatives(names), presence }
 }
 
-/// Reads `a+1.11|b!1.11|c[2]`.
+/// Parses `a+1.11|b!1.11|c[2]`.
 fn alternatives(text: &'static str) -> Vec<Alternative> {
     text.split('|')
         .map(|text| {

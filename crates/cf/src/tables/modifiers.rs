@@ -1,4 +1,4 @@
-//! Modifiers, which follow a standard name behind a space.
+//! Modifiers, which follow a standard name after a space.
 //!
 //! Spec: CF 1.13, Appendix C
 
@@ -12,20 +12,20 @@ pub struct Modifier {
     pub name: &'static str,
     /// The units of a name with the modifier.
     pub units: ModifiedUnits,
-    /// Whether temperatures in the units are differences, so that `units_metadata` may say nothing else.
+    /// Whether temperatures in these units are differences, so that `units_metadata` may not state anything else.
     pub is_difference: bool,
-    /// The version that deprecated it, in favour of the standard name that is called the same.
+    /// The version that deprecated it, in favour of the standard name of the same name.
     pub deprecated: Option<Version>,
 }
 
 /// The units of a standard name with a modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ModifiedUnits {
-    /// Those of the standard name.
+    /// The units of the standard name.
     OfName,
     /// Dimensionless: `1`.
     One,
-    /// It has none.
+    /// No units.
     None,
 }
 

@@ -1,23 +1,23 @@
-//! The embedded tables, made anew from the XML files that CF publishes: `cargo xtask cf-tables`.
+//! Regenerates the embedded tables from the XML files that CF publishes: `cargo xtask cf-tables`.
 
 use super::xml::{self, Document, Element};
 use super::{StandardNames, Vocabulary};
 use hyperslab_core::{Error, Result};
 
-/// A table as the crate embeds it.
+/// A table in the form that the crate embeds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// The name of its file in the folder `data` of the crate.
     pub file: &'static str,
     /// The text of that file.
     pub text: String,
-    /// What it has, in words.
+    /// A description of its contents.
     pub contents: String,
 }
 
 const ROOTS: [&str; 3] = ["standard_name_table", "area_type_table", "standardized_region_list"];
 
-/// The table of a published file: standard names, area types or regions, told apart by the root.
+/// The table in a published file: standard names, area types or regions, distinguished by the root element.
 pub fn table(xml: &[u8]) -> Result<Table> {
     let mut document = Document::open(xml)?;
     match document.root() {
@@ -50,7 +50,7 @@ fn listed(file: &'static str, names: &Vocabulary, title: &str, source: &str) -> 
     Table { file, text: names.to_tsv(title, source), contents }
 }
 
-/// Refuses another table than one of those with these roots.
+/// Rejects tables other than those with these roots.
 pub(super) fn expect_root(document: &Document<'_>, roots: &[&str]) -> Result<()> {
     if roots.contains(&document.root()) { Ok(()) } else { Err(wrong_root(document, roots)) }
 }
@@ -60,7 +60,7 @@ fn wrong_root(document: &Document<'_>, roots: &[&str]) -> Error {
     document.fault(&format!("<{}>, expected {}", xml::shown(document.root()), roots.join(" or ")))
 }
 
-/// What a table says of itself.
+/// The metadata of a table.
 #[derive(Default)]
 pub(super) struct Head {
     version: String,
@@ -68,7 +68,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Takes the element if it says the version or the date, and passes over all others.
+    /// Reads the element if it holds the version or the date, and skips all others.
     pub(super) fn take(&mut self, element: &Element) {
         let field = match element.name.as_str() {
             "version_number" => &mut self.version,
@@ -78,7 +78,7 @@ impl Head {
         *field = xml::shown(&xml::on_one_line(&element.text));
     }
 
-    /// Version and date. A table without a version cannot be cited.
+    /// The version and date. A table without a version cannot be cited.
     pub(super) fn done(self) -> Result<(String, String)> {
         match self.version.is_empty() {
             false => Ok((self.version, self.date)),

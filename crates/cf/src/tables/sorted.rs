@@ -1,9 +1,9 @@
-//! Lines sorted by what stands before their first tab, and searched where they lie.
+//! Lines sorted by the text before their first tab, and searched in place.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Sorted lines, each with a line end. The text of an embedded table is neither copied nor indexed.
+/// Sorted lines, each ending in a line feed. The text of an embedded table is neither copied nor indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SortedLines {
     text: Cow<'static, str>,
@@ -11,12 +11,12 @@ pub(super) struct SortedLines {
 }
 
 impl SortedLines {
-    /// Lines that are sorted already.
+    /// Lines that are already sorted.
     pub(super) fn embedded(text: &'static str) -> SortedLines {
         SortedLines { text: Cow::Borrowed(text), len: text.lines().count() }
     }
 
-    /// The lines of keys, and of what stands behind the tab of each. A key without that has no tab either.
+    /// The lines of keys, each with the text after its tab. A key without such a text has no tab either.
     pub(super) fn of(rows: &BTreeMap<String, String>) -> SortedLines {
         let mut text = String::new();
         for (key, value) in rows {
@@ -39,17 +39,17 @@ impl SortedLines {
         &self.text
     }
 
-    /// The lines: key, and what stands behind its tab.
+    /// The lines: the key, and the text after its tab.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.text.lines().map(split)
     }
 
-    /// The line of a key: the key as it stands in the table, and what stands behind its tab.
+    /// The line of a key: the key as it is spelled in the table, and the text after its tab.
     pub(super) fn get(&self, key: &str) -> Option<(&str, &str)> {
-        // The lines that may be it, as bytes from the beginning of one to the end of another.
+        // The lines that may match, as bytes from the beginning of one line to the end of another.
         let mut lines = self.text.as_ref();
         while !lines.is_empty() {
-            // A tab or line end is a byte of its own in UTF-8, wherever the middle is.
+            // In UTF-8, a tab or line end is always a separate byte, wherever the middle is.
             let (before, _) = lines.as_bytes().split_at(lines.len() / 2);
             let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let (before, from) = lines.split_at(start);

@@ -13,12 +13,12 @@ use std::collections::btree_map::Entry;
 use std::sync::LazyLock;
 
 const EMBEDDED: &str = include_str!("../../data/standard_names.tsv");
-/// The most names that an alias may stand for. CF has two in an exceptional case.
+/// The maximum number of names that an alias may stand for. CF has two in an exceptional case.
 const MAX_NAMES: usize = 100;
-/// What stands between the names and the aliases of the embedded table.
+/// The separator between the names and the aliases of the embedded table.
 const ALIASES: &str = "# alias\tthe names that it stands for\n";
 
-/// A standard name table: names with their canonical units, and aliases, which are names of former versions.
+/// A standard name table: names with their canonical units, and aliases, which are names of earlier versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandardNames {
     version: Cow<'static, str>,
@@ -30,13 +30,13 @@ pub struct StandardNames {
 /// A standard name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StandardName<'a> {
-    /// The name, as it stands in the table.
+    /// The name as it is spelled in the table.
     pub name: &'a str,
-    /// Its canonical units. Names of texts and codes have none.
+    /// Its canonical units. Names of strings and codes have none.
     pub units: Option<&'a str>,
 }
 
-/// A name of former versions.
+/// A name of earlier versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias<'a> {
     /// The former name.
@@ -45,14 +45,14 @@ pub struct Alias<'a> {
 }
 
 impl<'a> Alias<'a> {
-    /// The names that are to be used instead: one, or several if the alias did not tell them apart.
+    /// The names to use instead: one, or several if the alias did not distinguish them.
     pub fn names(self) -> impl Iterator<Item = &'a str> {
         self.names.split('\t')
     }
 }
 
 impl StandardNames {
-    /// The table that is part of the crate: version 93, with 5,023 names and 595 aliases.
+    /// The table embedded in the crate: version 93, with 5,023 names and 595 aliases.
     pub fn embedded() -> &'static StandardNames {
         static TABLE: LazyLock<StandardNames> = LazyLock::new(|| {
             let (names, aliases) = EMBEDDED.split_once(ALIASES).unwrap_or((EMBEDDED, ""));
@@ -66,15 +66,15 @@ impl StandardNames {
         &TABLE
     }
 
-    /// Reads a table in the form in which CF publishes it, `cf-standard-name-table.xml`. Errors say the line, what was
-    /// found there and what was expected; the caller adds the file.
+    /// Parses a table in the form in which CF publishes it, `cf-standard-name-table.xml`. Errors state the line, what
+    /// was found there and what was expected; the caller adds the file.
     pub fn from_xml(xml: &[u8]) -> Result<StandardNames> {
         let mut document = Document::open(xml)?;
         published::expect_root(&document, &["standard_name_table"])?;
         StandardNames::read(&mut document)
     }
 
-    /// Reads what is below the root.
+    /// Reads the content of the root.
     pub(super) fn read(document: &mut Document<'_>) -> Result<StandardNames> {
         let mut head = published::Head::default();
         let mut names: BTreeMap<String, String> = BTreeMap::new();
@@ -95,12 +95,12 @@ impl StandardNames {
         })
     }
 
-    /// The version, as the table says it: `93`.
+    /// The version as stated in the table: `93`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// When the table was last modified, as it says it: `2026-03-17T10:53:20Z`. Nothing if it does not.
+    /// The time of the last modification as stated in the table: `2026-03-17T10:53:20Z`. Empty if it is not stated.
     pub fn date(&self) -> &str {
         &self.date
     }
@@ -115,12 +115,12 @@ impl StandardNames {
         self.len() == 0
     }
 
-    /// A standard name. Upper and lower case differ.
+    /// A standard name, which is case-sensitive.
     pub fn get(&self, name: &str) -> Option<StandardName<'_>> {
         self.names.get(name).map(StandardName::of)
     }
 
-    /// A name of former versions. Some are names of this version too, with another meaning.
+    /// A name of earlier versions. Some of them are also names of this version, with another meaning.
     pub fn alias(&self, name: &str) -> Option<Alias<'_>> {
         self.aliases.get(name).map(|(alias, names)| Alias { alias, names })
     }
@@ -135,12 +135,12 @@ impl StandardNames {
         self.aliases.iter().map(|(alias, names)| Alias { alias, names })
     }
 
-    /// The name that was meant by one that the table does not have, if one needs but few edits.
+    /// The name that a misspelt one probably means, if a few edits lead to it.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.names.iter().map(|(name, _)| name))
     }
 
-    /// The table as text, from which [`StandardNames::embedded`] is read.
+    /// The table in the text form that [`StandardNames::embedded`] reads.
     pub(super) fn to_tsv(&self) -> String {
         let StandardNames { version, date, names, aliases } = self;
         format!(
@@ -160,7 +160,7 @@ impl<'a> StandardName<'a> {
     }
 }
 
-/// Adds an `<entry>`. One that repeats another is harmless, one that contradicts it is not.
+/// Adds an `<entry>`. An entry that repeats another is harmless; one that contradicts it is an error.
 fn add_name(names: &mut BTreeMap<String, String>, element: &Element) -> Result<()> {
     let name = element.id()?;
     let mut fields = element.all("canonical_units");
@@ -191,7 +191,7 @@ fn add_name(names: &mut BTreeMap<String, String>, element: &Element) -> Result<(
     Ok(())
 }
 
-/// Adds the names of an `<alias>` to those that others of the same name have.
+/// Adds the names of an `<alias>` to those of other aliases with the same name.
 fn add_alias(aliases: &mut BTreeMap<String, String>, element: &Element) -> Result<()> {
     let alias = element.id()?;
     let names = aliases.entry(alias.to_owned()).or_default();

@@ -7,15 +7,15 @@ use std::fmt;
 pub struct Version {
     /// The number before the point.
     pub major: u16,
-    /// The number behind the point.
+    /// The number after the point.
     pub minor: u16,
 }
 
 impl Version {
-    /// The version of the appendices that the crate has.
+    /// The version of the appendices embedded in the crate.
     pub const EMBEDDED: Version = Version { major: 1, minor: 13 };
 
-    /// Reads `1.13`, without the `CF-` that stands before it in the attribute `Conventions`.
+    /// Parses `1.13`, without the `CF-` that precedes it in the attribute `Conventions`.
     pub fn parse(text: &str) -> Option<Version> {
         let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
             true => digits.parse().ok(),

@@ -1,4 +1,4 @@
-//! Parametric vertical coordinates: what `formula_terms` may name, and which standard names belong together.
+//! Parametric vertical coordinates: the terms that `formula_terms` may name, and which standard names belong together.
 //!
 //! Spec: CF 1.13, Appendix D
 
@@ -18,43 +18,43 @@ pub struct VerticalCoordinate {
     pub since: Option<Version>,
 }
 
-/// A term of a formula. CF reads its name in any case, and takes one that is left out as zero.
+/// A term of a formula. In CF its name is case-insensitive, and a term that is left out counts as zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The name of the term.
     pub name: &'static str,
-    /// When it is to be given.
+    /// When it must be specified.
     pub presence: TermPresence,
-    /// The standard names of the variable that it names, in the order of
-    /// [`computed`](VerticalCoordinate::computed): see [`VerticalCoordinate::expected`]. None if CF defines none.
+    /// The standard names of the variable that it names, in the order of [`computed`](VerticalCoordinate::computed):
+    /// see [`VerticalCoordinate::expected`]. Empty if CF defines none.
     pub standard_names: Vec<&'static str>,
 }
 
-/// When a term is to be given.
+/// When a term must be specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermPresence {
-    /// The formula has it.
+    /// The formula contains it.
     InFormula,
-    /// The formula has it or the other one.
+    /// The formula contains either it or the other term.
     InsteadOf(&'static str),
-    /// The formula has it if it has the other one.
+    /// The formula contains it if it contains the other term.
     With(&'static str),
     /// The formula works without it.
     Optional,
 }
 
 impl VerticalCoordinate {
-    /// A term by its name, in any case.
+    /// A term by its name, which is case-insensitive.
     pub fn term(&self, name: &str) -> Option<&Term> {
         self.terms.iter().find(|term| term.name.eq_ignore_ascii_case(name))
     }
 
-    /// The standard name that a term must have beside a computed standard name. Nothing if CF defines none, or if
-    /// `computed` is none of those that are allowed.
+    /// The standard name that a term must have together with a computed standard name. `None` if CF defines none, or if
+    /// `computed` is not one of the allowed names.
     pub fn expected(&self, term: &Term, computed: &str) -> Option<&'static str> {
         let at = self.computed.iter().position(|allowed| *allowed == computed)?;
         match term.standard_names.as_slice() {
-            // One for all.
+            // One name for all of them.
             [name] => Some(name),
             names => names.get(at).copied(),
         }

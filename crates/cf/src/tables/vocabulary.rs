@@ -1,4 +1,4 @@
-//! Vocabularies: names that certain variables contain.
+//! Vocabularies: lists of names that certain variables contain.
 //!
 //! Spec: CF 1.13, sections 3.3 and 7.3.3
 
@@ -20,14 +20,14 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The area types that are part of the crate: version 13, with 62 names.
+    /// The area types embedded in the crate: version 13, with 62 names.
     pub fn area_types() -> &'static Vocabulary {
         static TABLE: LazyLock<Vocabulary> =
             LazyLock::new(|| Vocabulary::embedded(include_str!("../../data/area_types.tsv")));
         &TABLE
     }
 
-    /// The standardized regions that are part of the crate: version 5, with 74 names.
+    /// The standardized regions embedded in the crate: version 5, with 74 names.
     pub fn regions() -> &'static Vocabulary {
         static TABLE: LazyLock<Vocabulary> =
             LazyLock::new(|| Vocabulary::embedded(include_str!("../../data/regions.tsv")));
@@ -42,7 +42,7 @@ impl Vocabulary {
         }
     }
 
-    /// Reads area types or regions in the form in which CF publishes them. Errors are as those of
+    /// Parses area types or regions in the form in which CF publishes them. Errors are like those of
     /// [`StandardNames::from_xml`](super::StandardNames::from_xml).
     pub fn from_xml(xml: &[u8]) -> Result<Vocabulary> {
         let mut document = Document::open(xml)?;
@@ -50,7 +50,7 @@ impl Vocabulary {
         Vocabulary::read(&mut document)
     }
 
-    /// Reads what is below the root.
+    /// Reads the content of the root.
     pub(super) fn read(document: &mut Document<'_>) -> Result<Vocabulary> {
         let mut head = published::Head::default();
         let mut names = BTreeMap::new();
@@ -66,12 +66,12 @@ impl Vocabulary {
         Ok(Vocabulary { version: version.into(), date: date.into(), names: SortedLines::of(&names) })
     }
 
-    /// The version, as the list says it: `13`.
+    /// The version as stated in the list: `13`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The date, as the list says it: `20 March 2025`. Nothing if it does not.
+    /// The date as stated in the list: `20 March 2025`. Empty if it is not stated.
     pub fn date(&self) -> &str {
         &self.date
     }
@@ -86,7 +86,7 @@ impl Vocabulary {
         self.len() == 0
     }
 
-    /// Whether the list has a name. Upper and lower case differ.
+    /// Whether the list contains a name, which is case-sensitive.
     pub fn contains(&self, name: &str) -> bool {
         self.names.get(name).is_some()
     }
@@ -96,12 +96,12 @@ impl Vocabulary {
         self.names.iter().map(|(name, _)| name)
     }
 
-    /// The name that was meant by one that the list does not have, if one needs but few edits.
+    /// The name that a misspelt one probably means, if a few edits lead to it.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.iter())
     }
 
-    /// The list as text, from which the embedded lists are read.
+    /// The list in the text form of the embedded lists.
     pub(super) fn to_tsv(&self, title: &str, source: &str) -> String {
         let Vocabulary { version, date, names } = self;
         format!(

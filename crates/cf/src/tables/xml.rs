@@ -1,7 +1,7 @@
-//! The XML in which CF publishes its tables: a root, fields that say what the table is, and an element for each name.
+//! The XML in which CF publishes its tables: a root, fields that describe the table, and an element for each name.
 //!
-//! The file is read in one pass, without a tree of it. What is kept at a time is one element below the root, and of
-//! that only the fields that someone asks for.
+//! The file is read in one pass, without building a tree. At any time only one element below the root is kept, with
+//! only those of its fields that were requested.
 //!
 //! Spec: CF 1.13, Appendix B
 
@@ -9,11 +9,11 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// The largest file that is read, seven times the largest that CF has published.
+/// The maximum size of a file, seven times that of the largest file that CF has published.
 const MAX_LEN: usize = 32 << 20;
-/// The most letters of a file that a message repeats.
+/// The maximum number of letters of a file that a message repeats.
 const MAX_SHOWN: usize = 80;
-/// The most fields of an element. An alias of the published tables has at most two.
+/// The maximum number of fields of an element. An alias of the published tables has at most two.
 const MAX_FIELDS: usize = 100;
 
 /// A table that is being read.
@@ -25,7 +25,7 @@ pub(super) struct Document<'a> {
     counted: Counted,
 }
 
-/// How many lines end before a byte.
+/// The number of line ends before a byte.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     to: usize,
@@ -40,7 +40,7 @@ pub(super) struct Element {
     pub(super) id: Option<String>,
     /// Its text, without that of its fields.
     pub(super) text: String,
-    /// The fields that were asked for, in their order.
+    /// The fields that were requested, in their order.
     pub(super) fields: Vec<Field>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Document<'a> {
         let name = tag.name().0.to_owned();
         let id = self.attribute(tag, "id")?;
         let mut element = Element { name, line, id, text: String::new(), fields: Vec::new() };
-        // The elements that are open, this one included. Only the direct fields are read.
+        // The number of open elements, including this one. Only the direct fields are read.
         let mut depth = 1_usize;
         let mut is_wanted = false;
         loop {
@@ -167,12 +167,12 @@ impl<'a> Document<'a> {
         self.reader.read_event().map_err(|error| {
             let position = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX);
             let lines = self.text.as_bytes().iter().take(position).filter(|byte| **byte == b'\n').count();
-            // The message repeats names of the file, of any length.
+            // The message repeats names from the file, which may have any length.
             at(1 + lines, &format!("{}, expected well-formed XML", shown(&error.to_string())))
         })
     }
 
-    /// What may stand between elements: white space, comments and instructions.
+    /// Accepts what may appear between elements: white space, comments and instructions.
     fn between(&self, event: &Event<'_>, place: &str) -> Result<()> {
         let found = match event {
             Event::Text(text) if text.chars().all(|letter| letter.is_ascii_whitespace()) => return Ok(()),
@@ -184,7 +184,7 @@ impl<'a> Document<'a> {
         Err(self.fault(&format!("'{found}' {place}, expected an element")))
     }
 
-    /// The letter that a reference stands for. Without a document type, a file defines no references of its own.
+    /// The letter that a reference represents. Without a document type, a file defines no references of its own.
     fn letter(&self, reference: &BytesRef<'_>) -> Result<char> {
         let letter = match &**reference {
             "amp" => Some('&'),
@@ -214,7 +214,7 @@ impl<'a> Document<'a> {
         value.transpose().map_err(|error| bad(error.to_string()))
     }
 
-    /// The line of what was just read.
+    /// The line of the last element read.
     fn line(&mut self) -> usize {
         let to = usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX);
         let Counted { to: from, lines } = self.counted;
@@ -233,7 +233,7 @@ impl<'a> Document<'a> {
         self.fault(&format!("the file ends within <{name}>, expected </{name}>"))
     }
 
-    /// An error where reading has come to.
+    /// An error at the current position.
     pub(super) fn fault(&self, detail: &str) -> Error {
         let to = usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX);
         at(1 + self.text.as_bytes().iter().take(to).filter(|byte| **byte == b'\n').count(), detail)
@@ -241,7 +241,7 @@ impl<'a> Document<'a> {
 }
 
 impl Element {
-    /// The name that the element is about: its `id`.
+    /// The name that the element describes: its `id`.
     pub(super) fn id(&self) -> Result<&str> {
         let tag = shown(&self.name);
         let id = self
@@ -252,7 +252,7 @@ impl Element {
         self.name(id)
     }
 
-    /// A text that must be a name. Versions of the standard name table before 93 have some with spaces, by mistake.
+    /// A text that must be a name. Versions of the standard name table before 93 contain some with spaces, by mistake.
     pub(super) fn name<'t>(&self, text: &'t str) -> Result<&'t str> {
         let text = text.trim();
         let is_name = !text.is_empty() && !text.contains(char::is_control);
@@ -260,7 +260,7 @@ impl Element {
         if is_name { Ok(text) } else { Err(bad()) }
     }
 
-    /// The texts of a field that may stand more than once.
+    /// The texts of a field that may occur more than once.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(move |field| field.name == name).map(|field| field.text.trim())
     }
@@ -271,12 +271,12 @@ impl Element {
     }
 }
 
-/// A text with one space for all white space between its words.
+/// A text in which all white space between words is replaced by one space.
 pub(super) fn on_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text of the file as messages have it: on one line, and not longer than a line.
+/// A text of the file in the form used in messages: on one line, and no longer than a line.
 pub(super) fn shown(text: &str) -> String {
     let mut letters = text.chars().flat_map(|letter| {
         let is_plain = !letter.is_control();

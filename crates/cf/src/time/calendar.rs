@@ -1,4 +1,4 @@
-//! Calendars: convert day numbers to year, month and day, and back.
+//! Calendars: conversion of day numbers to year, month and day, and back.
 //!
 //! Spec: CF 1.13, 4.4.2 Calendar
 
@@ -44,7 +44,7 @@ impl Calendar {
     /// The calendar of ISO 8601, and of counts since 1970 that have no calendar attribute.
     pub const PROLEPTIC_GREGORIAN: Calendar = Calendar { rule: Rule::Gregorian, year_zero: true };
 
-    /// The calendar with a name of CF, in upper or lower case.
+    /// The calendar with this CF name, in upper or lower case.
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for other names.
@@ -65,8 +65,8 @@ impl Calendar {
         Ok(Calendar { rule, year_zero: !matches!(rule, Rule::Standard | Rule::Julian) })
     }
 
-    /// The number of the day of a date: since 1970-01-01 in calendars with real leap years, since the first day of year 0
-    /// in the others.
+    /// The day number of a date: since 1970-01-01 in calendars with real leap years, since the first day of year 0 in
+    /// the others.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the date does not exist in the calendar.
@@ -108,7 +108,8 @@ impl Calendar {
         Ok(self.number(self.counted(date.year).unwrap_or_default() + 1, 1, 1))
     }
 
-    /// The number of the first day of a month, counted from January 1970. Months beyond 10¹⁶ years are the last one.
+    /// The number of the first day of a month, counted from January 1970. Months beyond 10¹⁶ years count as the last
+    /// one.
     pub fn month_since_1970(self, months: i128) -> i128 {
         let last = 12 * LAST_YEAR.cast_signed();
         let months = months.clamp(-last, last);
@@ -122,7 +123,7 @@ impl Calendar {
         year.saturating_sub(1970).saturating_mul(12).saturating_add(i128::from(date.month) - 1)
     }
 
-    /// The date of the day with this number. Days beyond 10¹⁸ are the last one.
+    /// The date of the day with this number. Days beyond 10¹⁸ count as the last one.
     pub fn date(self, number: i128) -> Date {
         let number = number.clamp(-LAST_DAY, LAST_DAY);
         // The estimate from the mean length of a year is at most one year off.
@@ -161,8 +162,8 @@ impl Calendar {
         }
     }
 
-    /// The first day from which on two calendars have the same dates; `None` if they never have. Those that differ only
-    /// before the Gregorian reform have them from 1582-10-15 on.
+    /// The first day from which two calendars have the same dates; `None` if they never have. Calendars that differ
+    /// only before the Gregorian reform agree from 1582-10-15 on.
     pub fn same_from(self, other: Calendar) -> Option<i128> {
         if self == other {
             return Some(i128::MIN);
@@ -177,7 +178,7 @@ impl Calendar {
         format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs())
     }
 
-    /// The name in CF.
+    /// The CF name.
     pub fn name(self) -> &'static str {
         match self.rule {
             Rule::Standard => "standard",
@@ -199,7 +200,7 @@ impl Calendar {
         self.rule == Rule::NoLeap
     }
 
-    /// The year in a count with year 0; `None` for year 0 if the calendar lacks it.
+    /// The year in a count with year 0; `None` for year 0 if the calendar does not have it.
     fn counted(self, year: i128) -> Option<i128> {
         match year {
             _ if self.year_zero || year > 0 => Some(year),
@@ -228,8 +229,8 @@ impl Calendar {
         }
     }
 
-    /// Days since 1970-01-01 in calendars with real leap years; in the others, since the first day of year 0. Years are in a
-    /// count with year 0.
+    /// Days since 1970-01-01 in calendars with real leap years; in the others, since the first day of year 0. Years are
+    /// counted with year 0.
     pub(crate) fn number(self, year: i128, month: u8, day: u8) -> i128 {
         let (m, d) = (i128::from(month), i128::from(day));
         // Years are counted from March, so that the leap day is the last day of a year.
@@ -261,11 +262,11 @@ impl Calendar {
     }
 }
 
-/// How dates are written.
+/// The allowed forms of dates.
 pub(super) const DATES: &str =
     "dates are YEAR, YEAR-MONTH or YEAR-MONTH-DAY, such as 2024, 2024-02 or 2024-02-28";
 
-/// Years before this one are dates; all sums of days stay far below the limits of their type.
+/// Years before this one can be dates; all sums of days stay far below the limits of their type.
 const LAST_YEAR: u128 = 10_u128.pow(16);
 
 /// The last day with a date, some 10¹⁵ years from now.

@@ -1,9 +1,9 @@
-//! Counts of time since one epoch as counts since another.
+//! Converts counts of time since one epoch to counts since another.
 
 use super::{Counting, DAY, EXACT, NANOSECOND, greatest_common_divisor, truncated};
 
-/// Turns counts of one unit and epoch into those of another. The calendars are the same, or have the same dates from the
-/// Gregorian reform on: then only counts since that have an equal.
+/// Converts counts of one unit and epoch to those of another. The calendars are the same, or have the same dates from
+/// the Gregorian reform on: in the latter case only counts since the reform have an equivalent.
 ///
 /// ```
 /// use hyperslab_cf::time::{Counting, Recount};
@@ -16,18 +16,19 @@ use super::{Counting, DAY, EXACT, NANOSECOND, greatest_common_divisor, truncated
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recount {
-    /// A count times `from`, plus `offset`, is the new count times `to`.
+    /// A count times `from`, plus `offset`, equals the new count times `to`.
     from: i128,
     to: i128,
     offset: i128,
-    /// What these three are multiples of, in attoseconds.
+    /// The unit of these three numbers, in attoseconds.
     unit: i128,
-    /// From when on both calendars have the same dates, as `offset`.
+    /// The time from which both calendars have the same dates, in the unit of `offset`.
     earliest: i128,
 }
 
 impl Recount {
-    /// From counts of `from` to counts of `to`; `None` if their calendars never agree, or a unit has no fixed length.
+    /// Converts counts of `from` to counts of `to`; `None` if their calendars never agree, or a unit has no fixed
+    /// length.
     pub fn between(from: &Counting, to: &Counting) -> Option<Recount> {
         let (calendar, epoch, step) = from.parts()?;
         let (other, other_epoch, other_step) = to.parts()?;
@@ -39,14 +40,14 @@ impl Recount {
         Some(Recount { from: step / unit, to: other_step / unit, offset: offset / unit, unit, earliest })
     }
 
-    /// The new count of an integer; `None` if it is not an integer.
+    /// The new count for an integer; `None` if it is not an integer.
     pub fn integer(&self, count: i128) -> Option<i128> {
         let ticks = count.checked_mul(self.from)?.checked_add(self.offset)?;
         (ticks >= self.earliest && ticks.checked_rem(self.to)? == 0).then_some(ticks / self.to)
     }
 
-    /// The new count of a number as `rounded` stores it; `None` if that is another moment, by half a microsecond or more.
-    /// What is not a number stays as it is.
+    /// The new count for a number as `rounded` stores it; `None` if it differs by half a microsecond or more. NaN and
+    /// infinities are returned unchanged.
     pub fn number(&self, count: f64, rounded: impl Fn(f64) -> f64) -> Option<f64> {
         if !count.is_finite() {
             return Some(count);
@@ -56,7 +57,7 @@ impl Recount {
             return None;
         }
         let (above, rest) = (ticks.checked_div_euclid(self.to)?, ticks.checked_rem_euclid(self.to)?);
-        // Only the fraction is rounded: what is above is exact.
+        // Only the fraction is rounded: the whole part is exact.
         let rest = rest as f64 + count.fract() * self.from as f64;
         let new = rounded(above as f64 + rest / self.to as f64);
         let error = ((new - above as f64) * self.to as f64 - rest).abs() * self.unit as f64;
@@ -78,7 +79,7 @@ mod tests {
         let days = recount("days since 2020-02-01", "days since 2020-01-01").unwrap();
         assert_eq!(days.integer(3), Some(34));
         assert_eq!(days.number(0.5, |n| n), Some(31.5));
-        // A third of a day has no end in binary digits: the nearest number is less than a nanosecond away.
+        // A third of a day has no finite binary representation: the nearest number is less than a nanosecond away.
         assert!(days.number(1.0 / 3.0, |n| n).is_some_and(|n| (n - 31.333_333_333_333).abs() < 1e-9));
         assert!(days.number(f64::NAN, |n| n).is_some_and(f64::is_nan));
         let hours = recount("hours since 2020-01-02 06:00", "days since 2020-01-01").unwrap();

@@ -1,8 +1,8 @@
-//! Dates as they are written, with their precision.
+//! Dates as written, with their precision.
 //!
-//! The dates of [`units`](crate::units) are read as UDUNITS reads them, for which 25:00 is midnight, 30 February is
-//! 1 March in every calendar, and seconds are 64-bit numbers. cftime and xarray refuse such dates, and so do we; and a
-//! date that selects a period must be known to the last digit that was written.
+//! [`units`](crate::units) interprets dates like UDUNITS, for which 25:00 is midnight, 30 February is 1 March in every
+//! calendar, and seconds are 64-bit numbers. cftime and xarray reject such dates, and so does this module. In addition,
+//! a date that selects a period must be known to the last digit that was written.
 
 use super::calendar::{Calendar, Date};
 use super::{DAY, HOUR, Instant, MAX_DIGITS, MINUTE, SECOND};
@@ -23,8 +23,8 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// The date in an attribute `units`, which may be written without hyphens too: `20000101`; and with a time zone but
-    /// without a clock: `2000-01-01 UTC`.
+    /// The date in an attribute `units`, which may also be written without hyphens, as in `20000101`, and with a time
+    /// zone but without a time of day, as in `2000-01-01 UTC`.
     pub(super) fn parse_epoch(text: &str) -> Option<Written> {
         let text = match text.rsplit_once(' ') {
             Some((date, zone)) if UTC.iter().any(|utc| utc.eq_ignore_ascii_case(zone)) => date.trim_end(),
@@ -142,7 +142,7 @@ impl Written {
     }
 }
 
-/// The minutes of a time zone: `Z`, `UTC`, `+01:00`, `-5`.
+/// The offset of a time zone in minutes: `Z`, `UTC`, `+01:00`, `-5`.
 fn offset(zone: &str) -> Option<i128> {
     if zone.is_empty() || UTC.iter().any(|utc| utc.eq_ignore_ascii_case(zone)) {
         return Some(0);

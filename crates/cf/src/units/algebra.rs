@@ -6,7 +6,7 @@
 
 use super::{Dimension, Form, LogarithmBase, ReferenceTime, Unit};
 
-/// Why units can't be combined. Each says what would have been expected.
+/// The reason why units cannot be combined. Each states what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Meaningless(pub(super) &'static str);
 
@@ -38,7 +38,7 @@ impl Unit {
         if offset == 0.0 { Ok(self) } else { self.galilean(1.0, offset) }
     }
 
-    /// As `ut_offset_by_time`, which takes hertz for a time too, as it can be converted to seconds.
+    /// As `ut_offset_by_time`, which also accepts hertz as a time, because it can be converted to seconds.
     pub(super) fn since(self, reference: ReferenceTime) -> Result<Unit, Meaningless> {
         if !self.can_convert_to(&Unit::product(Dimension::TIME)) {
             return Err(TIME);
@@ -57,7 +57,7 @@ impl Unit {
     pub(super) fn multiply(self, other: Unit) -> Result<Unit, Meaningless> {
         match (self.is_galilean(), other.is_galilean()) {
             (false, false) => self.form.multiply(other.form),
-            // These take the scale of the other as a whole, not of its form.
+            // These use the scale of the other unit as a whole, not that of its form.
             (false, true) if !matches!(self.form, Form::Product(_)) => self.form.multiply_galilean(other),
             (true, false) if !matches!(other.form, Form::Product(_)) => other.form.multiply_galilean(self),
             _ => {
@@ -74,7 +74,7 @@ impl Unit {
 
     /// As `ut_raise`.
     pub(super) fn raise(self, exponent: i64) -> Result<Unit, Meaningless> {
-        // The exponent is an `int` there, so that of `m4294967298` is 2.
+        // UDUNITS stores the exponent as an `int`, so that of `m4294967298` is 2.
         let exponent = wrapped(exponent);
         match i16::try_from(exponent) {
             Ok(0) => Ok(Unit::product(Dimension::ONE)),
@@ -94,7 +94,7 @@ impl Unit {
         if is_galilean { raised.galilean(scale.powf(f64::from(exponent)), 0.0) } else { Ok(raised) }
     }
 
-    /// As `galileanNew`: `scale` of these units, and then `offset` of the new ones.
+    /// As `galileanNew`: applies `scale` in these units, and then `offset` in the new ones.
     fn galilean(self, scale: f64, offset: f64) -> Result<Unit, Meaningless> {
         let (mut scale, mut offset) = (scale, offset);
         if self.is_galilean() {
@@ -142,7 +142,7 @@ impl Form {
         }
     }
 
-    /// The form as a unit of its own.
+    /// The form as a separate unit.
     fn whole(self) -> Unit {
         Unit { form: self, scale: 1.0, offset: 0.0, unread: None }
     }
@@ -154,7 +154,7 @@ pub(super) fn is_almost_equal(one: f64, two: f64) -> bool {
     difference.abs() < 10.0 * f64::EPSILON
 }
 
-/// What an `int` of C holds after it was given this number.
+/// The value of a C `int` after this number is assigned to it.
 pub(super) fn wrapped(number: i64) -> i32 {
     u32::try_from(number & i64::from(u32::MAX)).unwrap_or_default().cast_signed()
 }

@@ -1,4 +1,4 @@
-//! The canonical form of a unit: in base units, so that it is read back as the same unit.
+//! The canonical form of a unit: in base units, and parsed back as the same unit.
 //!
 //! Scale first, then the product of base units, then the offset: `0.01 m.s-1`, `0.1 lg(re 0.001 m2.kg.s-3)`,
 //! `0.5555555555555556 K @ 459.67`, `86400 s since 1970-01-01 00:00:00`.
@@ -24,13 +24,13 @@ impl fmt::Display for Unit {
         }
         match self.offset {
             0.0 => Ok(()),
-            // Always with a point or exponent: digits alone behind a unit of time would be a year.
+            // Always with a point or exponent: plain digits after a unit of time would be a year.
             offset => write!(f, " @ {offset:?}"),
         }
     }
 }
 
-/// A unit where only a product may stand: one that is shifted is put in parentheses.
+/// A unit where only a product is allowed: a shifted unit is put in parentheses.
 struct Factor<'a>(&'a Unit);
 
 impl fmt::Display for Factor<'_> {
@@ -42,7 +42,7 @@ impl fmt::Display for Factor<'_> {
     }
 }
 
-/// Whole numbers without a point, as long as all their digits are significant.
+/// Writes whole numbers without a point, as long as all their digits are significant.
 fn write_scale(scale: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match scale.fract() == 0.0 && scale.abs() < 1e15 {
         true => write!(f, "{scale}"),

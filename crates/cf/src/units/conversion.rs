@@ -5,10 +5,10 @@
 use super::dimension::{Dimension, Relation};
 use super::{Form, LogarithmBase, Unit};
 
-/// How values in one unit become values in another.
+/// A conversion of values from one unit to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
-    /// No two neighbours are [`Step::Linear`], and a conversion between equal units has none.
+    /// No two neighbours are [`Step::Linear`]; empty for a conversion between equal units.
     steps: Vec<Step>,
 }
 
@@ -26,7 +26,7 @@ impl Conversion {
         self.steps.iter().fold(value, |value, step| step.apply(value))
     }
 
-    /// Slope and intercept, if the conversion is linear; 1 and 0 if values stay as they are.
+    /// Slope and intercept, if the conversion is linear; 1 and 0 if values do not change.
     pub fn as_linear(&self) -> Option<(f64, f64)> {
         match self.steps.as_slice() {
             [] => Some((1.0, 0.0)),
@@ -52,7 +52,7 @@ impl Conversion {
         Some(conversion)
     }
 
-    /// Between units that are not times since a moment.
+    /// Adds the conversion between units that are not times since a moment.
     fn add_plain(&mut self, of: &Unit, to: &Unit) -> Option<()> {
         let relation = of.dimension().relation(to.dimension())?;
         self.add_to_product(of)?;
@@ -62,7 +62,7 @@ impl Conversion {
         self.add_from_product(to)
     }
 
-    /// From a unit to the product of base units that it has the dimension of.
+    /// Adds the conversion from a unit to the product of base units with the same dimension.
     fn add_to_product(&mut self, unit: &Unit) -> Option<()> {
         self.add_linear(unit.scale, unit.offset * unit.scale);
         match &unit.form {

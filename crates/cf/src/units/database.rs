@@ -1,7 +1,7 @@
 //! The units and prefixes that UDUNITS-2 knows.
 //!
-//! Spec: UDUNITS-2.2.28, `lib/udunits2-*.xml`; `lib/xml.c` and `lib/idToUnitMap.c` for names, which are found in any
-//! case, and symbols, which are not; `lib/prefix.c` for prefixes
+//! Spec: UDUNITS-2.2.28, `lib/udunits2-*.xml`; `lib/xml.c` and `lib/idToUnitMap.c` for names, which are not
+//! case-sensitive, and symbols, which are; `lib/prefix.c` for prefixes
 
 use super::algebra::Meaningless;
 use super::dimension::{BaseUnit, Dimension};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The table that `xtask/oracles/cf_units_table.py` makes from the database of UDUNITS.
+/// The table that `xtask/oracles/cf_units_table.py` generates from the database of UDUNITS.
 const TABLE: &str = include_str!("../../data/units.tsv");
 
 /// The database of UDUNITS-2.
@@ -23,17 +23,17 @@ pub(super) fn udunits() -> &'static Database {
 #[derive(Debug, Default)]
 pub(super) struct Database {
     units: Vec<Unit>,
-    /// The place of each unit in the list by its names, in lower case.
+    /// The index of each unit in the list by its names, in lower case.
     names: HashMap<String, usize>,
-    /// The place of each unit in the list by its symbols.
+    /// The index of each unit in the list by its symbols.
     symbols: HashMap<Cow<'static, str>, usize>,
     pub(super) name_prefixes: Vec<Prefix>,
     pub(super) symbol_prefixes: Vec<Prefix>,
-    /// All names as they are spelled, in the order of the table.
+    /// All names in their original spelling, in the order of the table.
     pub(super) spelled_names: Vec<&'static str>,
     /// All symbols, in the order of the table.
     pub(super) spelled_symbols: Vec<&'static str>,
-    /// The length of the longest name or symbol, beyond which nothing needs to be looked for.
+    /// The length of the longest name or symbol; longer identifiers need not be looked up.
     longest: usize,
 }
 
@@ -44,15 +44,15 @@ pub(super) struct Prefix {
     pub(super) value: f64,
 }
 
-/// Why an identifier is not a unit.
+/// The reason why an identifier is not a unit.
 pub(super) enum NoUnit {
     Unknown,
     Meaningless(Meaningless),
 }
 
 impl Database {
-    /// Reads the table. A definition may use what stands above it; one that can't be read is left out, and a test
-    /// proves that there is none.
+    /// Parses the table. A definition may use the units above it. One that cannot be parsed is left out; a test
+    /// verifies that there is none.
     fn parse(table: &'static str) -> Database {
         let mut database = Database::default();
         for line in table.lines().filter(|line| !line.starts_with('#')) {
@@ -96,7 +96,7 @@ impl Database {
         self.spelled_symbols.extend(symbols);
     }
 
-    /// The unit of this name or symbol, without prefixes.
+    /// The unit with this name or symbol, without prefixes.
     fn get(&self, identifier: &str) -> Option<&Unit> {
         if identifier.len() > self.longest {
             return None;
@@ -106,7 +106,8 @@ impl Database {
         self.units.get(*place)
     }
 
-    /// The unit of this name or symbol with its prefixes: any number of names, and one symbol at most.
+    /// The unit with this name or symbol, including prefixes: any number of prefix names, and at most one prefix
+    /// symbol.
     pub(super) fn find(&self, identifier: &str) -> Result<Unit, NoUnit> {
         let mut rest = identifier;
         let mut factor = 1.0;
@@ -128,14 +129,14 @@ impl Database {
     }
 }
 
-/// An identifier, and what it is with non-breaking spaces for its underscores.
+/// An identifier, and its variant with non-breaking spaces instead of underscores.
 fn variants(identifier: &'static str) -> impl Iterator<Item = Cow<'static, str>> {
     let with_spaces = identifier.contains('_').then(|| identifier.replace('_', "\u{a0}"));
     [Cow::Borrowed(identifier)].into_iter().chain(with_spaces.map(Cow::Owned))
 }
 
-/// The prefix at the beginning of a text, by a search that follows the text as far as any prefix goes and does not turn
-/// back: it finds none where the text leaves a longer one half-way.
+/// The prefix at the beginning of a text, by a search that follows the text as far as any prefix goes and does not
+/// backtrack: it finds none if the text matches only the beginning of a longer prefix.
 fn longest(prefixes: &[Prefix], text: &str, is_equal: fn(&u8, &u8) -> bool) -> Option<Prefix> {
     let common = |prefix: &Prefix| {
         prefix.text.bytes().zip(text.bytes()).take_while(|(one, two)| is_equal(one, two)).count()

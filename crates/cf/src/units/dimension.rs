@@ -53,7 +53,7 @@ impl BaseUnit {
         }
     }
 
-    /// The base unit of this symbol.
+    /// The base unit with this symbol.
     pub(super) fn of(symbol: &str) -> Option<BaseUnit> {
         BaseUnit::ALL.into_iter().find(|base| base.symbol() == symbol)
     }
@@ -94,17 +94,17 @@ impl Dimension {
         self.powers().find(|(known, _)| *known == base).map_or(0, |(_, power)| power)
     }
 
-    /// Whether no power but that of the radian is other than 0.
+    /// Whether all powers except that of the radian are 0.
     pub fn is_dimensionless(&self) -> bool {
         self.physical().next().is_none()
     }
 
-    /// Whether two dimensions are equal but for radians.
+    /// Whether two dimensions are equal apart from radians.
     pub fn is_same_quantity(&self, other: Dimension) -> bool {
         self.physical().eq(other.physical())
     }
 
-    /// How the two relate: as `productRelationship`, which leaves out radians.
+    /// How the two relate: as `productRelationship`, which ignores radians.
     pub(super) fn relation(&self, other: Dimension) -> Option<Relation> {
         if self.is_same_quantity(other) {
             return Some(Relation::Equal);
@@ -142,7 +142,7 @@ impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for (base, mut rest) in self.powers() {
-            // An exponent that is written may be 255 at most, so a larger power takes several factors.
+            // A written exponent can be at most 255, so a larger power takes several factors.
             while rest != 0 {
                 let power = rest.clamp(-255, 255);
                 write!(f, "{separator}{}", base.symbol())?;

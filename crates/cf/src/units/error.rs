@@ -1,26 +1,26 @@
-//! What is wrong with the text of a unit.
+//! Errors in the text of a unit.
 
 use std::fmt;
 
-/// What is wrong with the text of a unit.
+/// An error in the text of a unit.
 ///
 /// Displayed as `` `kelvn` at byte 2, expected a unit of UDUNITS; did you mean `kelvin`? ``.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnitError {
-    /// The byte of the text at which the error is.
+    /// The byte of the text at which the error occurs.
     pub at: usize,
     /// The text there, cut after 40 characters; empty at the end.
     pub found: String,
     /// What could have been there instead.
     pub expected: &'static str,
-    /// A known unit that is spelled nearly like what was found.
+    /// A known unit whose spelling is similar to the text found.
     pub near: Option<String>,
 }
 
 impl UnitError {
     pub(super) fn new(at: usize, found: &[u8], expected: &'static str) -> UnitError {
-        // A token may be a part of a character only, where the scanner knows no letter.
+        // A token can consist of only part of a character, where the scanner does not recognise a letter.
         let text = String::from_utf8_lossy(found.get(..4 * LONGEST).unwrap_or(found));
         UnitError { at, found: text.chars().take(LONGEST).collect(), expected, near: None }
     }
@@ -43,5 +43,5 @@ impl fmt::Display for UnitError {
 
 impl std::error::Error for UnitError {}
 
-/// Characters of the text found that an error keeps.
+/// The maximum number of characters of the found text that an error keeps.
 const LONGEST: usize = 40;

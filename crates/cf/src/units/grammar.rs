@@ -8,8 +8,8 @@
 //! time    = DATE [ CLOCK [ CLOCK | "UTC" | "GMT" | "Z" ] ]
 //! ```
 //!
-//! The unit in parentheses must not be empty. An integer behind a basic unit is its exponent, so `m 2` is no `m2`, as
-//! there the space is a token.
+//! The unit in parentheses must not be empty. An integer after a basic unit is its exponent. `m 2` is not `m2`, because
+//! the space there is a token.
 //!
 //! Spec: UDUNITS-2.2.28, `lib/parser.y`
 
@@ -20,7 +20,7 @@ use super::reference_time::Clock;
 use super::scanner::{Lexeme, Scanner, Token};
 use super::{Dimension, LogarithmBase, ReferenceTime, Unit, UnitError};
 
-/// Reads a unit with this database.
+/// Parses a unit with this database.
 pub(super) fn parse(text: &str, database: &Database) -> Result<Unit, UnitError> {
     let trimmed = text.trim_matches(WHITE_SPACE);
     let start = text.len() - text.trim_start_matches(WHITE_SPACE).len();
@@ -31,10 +31,10 @@ pub(super) fn parse(text: &str, database: &Database) -> Result<Unit, UnitError> 
         .map(|unit| Unit { unread: unit.unread.map(|at| at + start), ..unit })
 }
 
-/// What `ut_trim` is documented to remove from both ends.
+/// The characters that `ut_trim` is documented to remove from both ends.
 const WHITE_SPACE: [char; 6] = [' ', '\t', '\n', '\r', '\u{c}', '\u{b}'];
 
-/// How many parentheses may be open at once, so that a file can't exhaust the stack.
+/// The maximum number of open parentheses, so that a file cannot exhaust the stack.
 const MAX_DEPTH: usize = 100;
 
 const UNIT: &str = "a unit or a number";
@@ -45,7 +45,7 @@ const END: &str = "the end";
 struct Parser<'a> {
     text: &'a str,
     scanner: Scanner<'a>,
-    /// The token that was looked at but not taken.
+    /// The token that was peeked at but not consumed.
     ahead: Option<Lexeme<'a>>,
     depth: usize,
     database: &'a Database,
@@ -58,7 +58,7 @@ impl<'a> Parser<'a> {
         }
         let (unit, is_shifted) = self.unit()?;
         let Some(next) = self.ahead else {
-            // A shifted unit is complete without a look at what follows.
+            // A shifted unit is complete without looking at what follows.
             return match self.scanner.position() {
                 position if position == self.text.len() => Ok(unit),
                 _ => {
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The time of the day behind a date.
+    /// The time of day after a date.
     fn clock(&mut self) -> Option<Clock> {
         match self.peek().token {
             Token::Clock(clock) => {
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The time zone behind a time of the day. Behind a date alone the scanner knows none.
+    /// The time zone after a time of day. After a date alone the scanner does not recognise any.
     fn zone(&mut self) -> Result<Option<Clock>, UnitError> {
         if self.ahead.is_some() {
             return Ok(None);
@@ -219,9 +219,9 @@ impl<'a> Parser<'a> {
         Ok(unit)
     }
 
-    /// The next token, which stays the next.
+    /// The next token, without consuming it.
     fn peek(&mut self) -> Lexeme<'a> {
-        // Only behind `since` does it matter whether a time stands before, and there `unit` scans the token.
+        // Whether a time precedes matters only after `since`, where `unit` scans the token itself.
         *self.ahead.get_or_insert_with(|| self.scanner.next(false))
     }
 
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
         self.ahead = None;
     }
 
-    /// The end of what was taken.
+    /// The end of the consumed text.
     fn read(&self) -> usize {
         self.ahead.map_or(self.scanner.position(), |next| next.start)
     }
@@ -247,7 +247,7 @@ impl<'a> Parser<'a> {
 /// The names that a time zone may have.
 const UTC: [&str; 3] = ["UTC", "GMT", "Z"];
 
-/// The 64-bit float that is nearest to an integer, as C converts it.
+/// The 64-bit float nearest to an integer, as C converts it.
 fn nearest_float(number: i64) -> f64 {
     number as f64
 }

@@ -1,11 +1,11 @@
-//! Known units that are spelled nearly like an unknown one.
+//! Known units whose spelling is similar to an unknown one.
 
 use super::database::Database;
 use crate::edits::edits;
 
 /// The known unit that an identifier was probably meant to be.
 ///
-/// A symbol in another case comes first, as `HPA` for `hPa`; then the name or long symbol that fewest edits lead to.
+/// A symbol in another case comes first, such as `hPa` for `HPA`; then the name or long symbol with the fewest edits.
 pub(super) fn near(identifier: &str, database: &Database) -> Option<String> {
     if identifier.chars().count() > LONGEST {
         return None;
@@ -13,7 +13,7 @@ pub(super) fn near(identifier: &str, database: &Database) -> Option<String> {
     symbol_in_other_case(identifier, database).or_else(|| fewest_edits(identifier, database))
 }
 
-/// Identifiers longer than this are compared with nothing, so that the time for one is bounded.
+/// Longer identifiers are not compared with anything, so that the time for one is bounded.
 const LONGEST: usize = 40;
 
 fn symbol_in_other_case(identifier: &str, database: &Database) -> Option<String> {

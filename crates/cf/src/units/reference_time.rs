@@ -1,10 +1,10 @@
-//! The moment that times are counted from: the date, time and time zone behind `since`.
+//! The moment that times are counted from: the date, time and time zone after `since`.
 //!
-//! Fields are read as `sscanf` of C reads them, which takes a sign for one of the four characters of a packed year, and
-//! as `int`, in which large numbers wrap around. Nothing says that the 31st of February is wrong.
+//! Fields are parsed like `sscanf` in C, which counts a sign as one of the four characters of a packed year, and stored
+//! as `int`, in which large numbers wrap around. A date such as 31 February is not rejected.
 //!
 //! Spec: UDUNITS-2.2.28, `lib/scanner.l` for the fields, `lib/unitcore.c` for the calendar: Julian until 1582-10-04,
-//! then Gregorian from 1582-10-15 on, with 1 taken for the year 0
+//! then Gregorian from 1582-10-15 on, with the year 0 treated as 1
 
 use super::algebra::wrapped;
 use super::scanner::scan_integer;
@@ -15,15 +15,15 @@ use std::fmt;
 /// Displayed with all its fields: `1970-01-01 00:00:00 +1:00`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceTime {
-    /// The text that it was read from: `1970-1-1 UTC`.
+    /// The text that it was parsed from: `1970-1-1 UTC`.
     pub text: String,
-    /// The year as it was written. There is no year 0 in this calendar; UDUNITS takes it for 1.
+    /// The year as written. There is no year 0 in this calendar; UDUNITS treats it as 1.
     pub year: i32,
-    /// The month as it was written; 1 if it was not.
+    /// The month as written; 1 if it was not written.
     pub month: i32,
-    /// The day of the month as it was written; 1 if it was not.
+    /// The day of the month as written; 1 if it was not written.
     pub day: i32,
-    /// Whether a time of the day was written.
+    /// Whether a time of day was written.
     pub has_clock: bool,
     /// Whether a time zone was written.
     pub has_zone: bool,
@@ -46,7 +46,7 @@ impl ReferenceTime {
         }
     }
 
-    /// The time of the day, in seconds since midnight in its time zone. It may be negative: `-1:30` is read.
+    /// The time of day, in seconds since midnight in its time zone. It may be negative: `-1:30` is accepted.
     pub fn clock(&self) -> f64 {
         self.clock.seconds()
     }
@@ -64,7 +64,7 @@ impl ReferenceTime {
         midnight + (self.clock() - self.zone())
     }
 
-    /// Whether two moments are as near to each other as the digits of seconds can tell.
+    /// Whether two moments are as close to each other as the digits of seconds can distinguish.
     pub(super) fn is_same_moment(&self, other: &ReferenceTime) -> bool {
         let (one, two) = (self.seconds(), other.seconds());
         (one - two).abs() <= 4.0 * f64::EPSILON * one.abs().max(1.0)
@@ -113,7 +113,7 @@ impl Date {
         Date { year, month: month.unwrap_or(1), day: day.unwrap_or(1) }
     }
 
-    /// The number of the day, as `gregorianDateToJulianDay`. Fields have four digits at most.
+    /// The day number, as `gregorianDateToJulianDay`. Fields have at most four digits.
     fn julian_day(self) -> i64 {
         let (month, day) = (i64::from(self.month), i64::from(self.day));
         let year = match i64::from(self.year) {
@@ -135,7 +135,7 @@ impl Date {
         if (1..=12).contains(&self.month) && (1..=31).contains(&self.day) { self } else { self.normal() }
     }
 
-    /// The date of the same number, which is of the form that the calendar has.
+    /// The date with the same day number, in the form that the calendar has.
     fn normal(self) -> Date {
         let number = self.julian_day();
         let leap_days = (4 * number + 274_277).div_euclid(146_097) * 3 / 4 - 38;
@@ -149,12 +149,12 @@ impl Date {
     }
 }
 
-/// 1582-10-15, as the sum that dates are compared by.
+/// 1582-10-15, as the sum that is used to compare dates.
 const GREGORIAN: i64 = 15 + 31 * (10 + 12 * 1_582);
 /// The number of the same day.
 const FIRST_GREGORIAN: i64 = 2_299_161;
 
-/// A time of the day, or the distance of a time zone from UTC. All fields have the sign of the hour.
+/// A time of day, or the offset of a time zone from UTC. All fields have the sign of the hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Clock {
     hours: i32,
@@ -193,7 +193,7 @@ impl Clock {
         Clock::new(fields.integer(width), fields.integer(usize::MAX), None)
     }
 
-    /// As `ut_encode_clock`, for which a time is midnight if one of its fields is out of range.
+    /// As `ut_encode_clock`, which treats a time as midnight if one of its fields is out of range.
     fn new(hours: Option<i32>, minutes: Option<i32>, seconds: Option<f64>) -> Clock {
         let (hours, minutes, seconds) = (hours.unwrap_or(0), minutes.unwrap_or(0), seconds.unwrap_or(0.0));
         if hours.unsigned_abs() >= 24 || minutes.unsigned_abs() >= 60 || seconds.abs() > 62.0 {
@@ -214,7 +214,7 @@ impl fmt::Display for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Clock { hours, mut minutes, seconds } = *self;
         let mut seconds = seconds.abs();
-        // Only leap seconds can be written: 61 and 62 belong to the next minute.
+        // Only leap seconds can be expressed: 61 and 62 belong to the next minute.
         if seconds >= 61.0 {
             seconds -= 60.0;
             minutes += if hours < 0 { -1 } else { 1 };
@@ -225,11 +225,11 @@ impl fmt::Display for Clock {
     }
 }
 
-/// What is left of a text that is read field by field.
+/// The rest of a text that is parsed field by field.
 struct Fields<'a>(&'a str);
 
 impl Fields<'_> {
-    /// As `%d` of `sscanf`, of so many characters at most.
+    /// As `%d` of `sscanf`, with at most this many characters.
     fn integer(&mut self, width: usize) -> Option<i32> {
         let text = self.0.trim_start();
         let is_part = |(at, byte): (usize, u8)| match byte {

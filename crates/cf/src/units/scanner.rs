@@ -1,8 +1,8 @@
 //! The tokens of a unit.
 //!
-//! The scanner of UDUNITS takes, of the patterns that hold in its state, the one that matches most bytes, and of those
-//! that match as many the first. The patterns are those of `lib/scanner.l`, in its order. Spaces and signs depend on
-//! the state: in `m-2` the sign belongs to the number, in `K @ 1-2` there is a date.
+//! Of the patterns that are active in its state, the scanner of UDUNITS takes the one that matches the most bytes, and
+//! among equal matches the first. The patterns are those of `lib/scanner.l`, in its order. The meaning of spaces and
+//! signs depends on the state: in `m-2` the sign belongs to the number, while `K @ 1-2` contains a date.
 //!
 //! Spec: UDUNITS-2.2.28, `lib/scanner.l`
 
@@ -28,14 +28,14 @@ pub(super) enum Token<'a> {
     Logarithm(LogarithmBase),
     Open,
     Close,
-    /// A number that 64 bits do not hold.
+    /// A number that does not fit in 64 bits.
     Beyond,
-    /// A byte that is part of no token.
+    /// A byte that is not part of any token.
     Stray,
     End,
 }
 
-/// A token and where it is.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lexeme<'a> {
     pub(super) token: Token<'a>,
@@ -43,7 +43,7 @@ pub(super) struct Lexeme<'a> {
     pub(super) end: usize,
 }
 
-/// What the scanner has seen, which decides what it looks for.
+/// What the scanner has seen so far, which determines the active patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Initial,
@@ -76,7 +76,7 @@ pub(super) enum Pattern {
 }
 
 impl State {
-    /// The patterns that hold in this state.
+    /// The active patterns in this state.
     fn patterns(self) -> &'static [Pattern] {
         use Pattern::{
             Any, BrokenClock, BrokenDate, BrokenZone, Divide, Exponent, Identifier, Integer, Multiply,
@@ -122,12 +122,12 @@ impl<'a> Scanner<'a> {
         Scanner { text, position: 0, state: State::Initial }
     }
 
-    /// The end of what was scanned.
+    /// The end of the scanned text.
     pub(super) fn position(&self) -> usize {
         self.position
     }
 
-    /// The next token. `is_time` says whether the unit before `since` is one of time: digits are a date only then.
+    /// The next token. `is_time` states whether the unit before `since` is a unit of time: only then are digits a date.
     pub(super) fn next(&mut self, is_time: bool) -> Lexeme<'a> {
         let bytes = self.text.as_bytes();
         loop {
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
                 return Lexeme { token: Token::End, start, end: start };
             };
             let patterns = self.state.patterns().iter();
-            // `max_by_key` prefers the last of equals.
+            // `max_by_key` returns the last of equal elements.
             let longest = patterns.rev().map(|pattern| (*pattern, length(*pattern, rest)));
             match longest.max_by_key(|(_, length)| *length) {
                 Some((pattern, length)) if length > 0 => {
@@ -146,13 +146,13 @@ impl<'a> Scanner<'a> {
                     let token = self.token(pattern, *first, text, is_time);
                     return Lexeme { token, start, end: self.position };
                 }
-                // Nothing matches a line feed, and flex passes over what nothing matches.
+                // No pattern matches a line feed, and flex skips what no pattern matches.
                 _ => self.position += 1,
             }
         }
     }
 
-    /// The token of a match; its text is `None` if it is only a part of a character.
+    /// The token of a match; its text is `None` if the match is only part of a character.
     fn token(&mut self, pattern: Pattern, first: u8, text: Option<&'a str>, is_time: bool) -> Token<'a> {
         let Some(text) = text else {
             self.state = State::Initial;
@@ -164,7 +164,7 @@ impl<'a> Scanner<'a> {
             Pattern::Multiply => (Token::Multiply, State::Initial),
             Pattern::Exponent => {
                 let (exponent, _) = scan_integer(text.trim_start_matches(['^', '*']));
-                // The state stays: `m^2s` is no `m^2 s`.
+                // The state does not change: `m^2s` is not `m^2 s`.
                 (Token::Exponent(exponent), self.state)
             }
             Pattern::Superscript => {

@@ -63,7 +63,7 @@ struct Changes {
     /// Add a member to a group, an array or a group of the same store: '/day2=runs/day2'
     #[arg(long, value_name = "PATH=URI", value_parser = change)]
     add_member: Vec<Change>,
-    /// Remove a member from a group; what it is stays where it is
+    /// Remove a member from a group; only the membership is removed; the array or group itself stays in place
     #[arg(long, value_name = "PATH", value_parser = change)]
     remove_member: Vec<Change>,
     /// Make one of many fragments, commits, footers or files of metadata, of all arrays of the location or of one: '/t:commits';

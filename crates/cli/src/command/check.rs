@@ -76,14 +76,14 @@ pub(crate) fn run(args: &Check, common: &Common, messages: &Messages, out: &mut 
     Ok(worst)
 }
 
-/// The document that the data must agree with.
+/// The document that the data must match.
 struct Contract {
     source: Arc<dyn hyperslab::Source>,
     options: AgainstOptions,
 }
 
 impl Contract {
-    /// Reads the document. A document with errors is refused, since it would check too little.
+    /// Reads the document. A document with errors is rejected, since it would check too little.
     fn read(file: &str, args: &Check, common: &Common) -> Result<Contract> {
         let open = common.open_options();
         let text: Box<dyn ReadAt> = match file {
@@ -95,7 +95,7 @@ impl Contract {
         let source = document.source.ok_or_else(|| {
             let errors = document.report.count(Severity::Error);
             let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            Error::malformed(format!("{errors} in the contract"))
+            Error::malformed(format!("the contract document has {errors}"))
                 .with_hint(format_args!("`hyperslab check {file}` shows them"))
         })?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
@@ -123,7 +123,7 @@ impl Convened {
     }
 }
 
-/// What locations are checked against, instead of the rules of their format.
+/// What locations are checked against instead of the rules of their format.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     contract: Option<&'a Contract>,
@@ -194,7 +194,7 @@ impl Total {
     }
 }
 
-/// Writes findings as text: at most twenty of each rule, then the number of the others.
+/// Writes findings as text: at most twenty for each rule, then the number of the remaining ones.
 pub(super) fn write_findings(
     file: &str,
     report: &Report,
@@ -202,7 +202,7 @@ pub(super) fn write_findings(
     quiet: bool,
     out: &mut Out<'_>,
 ) -> Result<()> {
-    // The lines of the document are found only if there are findings.
+    // The lines of the document are indexed only if there are findings.
     let text = report.text.as_deref().filter(|_| !report.findings.is_empty());
     let source = text.map(|text| Source::new(file, text));
     let mut shown = BTreeMap::<&str, u64>::new();
@@ -276,7 +276,7 @@ fn line(file: &str, finding: &Finding, color: bool) -> String {
     };
     let level = if color { format!("\x1b[{code}m{severity}\x1b[0m") } else { severity.to_string() };
     let hint = hint.as_ref().map(|hint| format!("\n  help: {}", harmless(hint))).unwrap_or_default();
-    // Rules of CF are known by their sections.
+    // Rules of CF are identified by their sections.
     let section = specification(rule).filter(|section| section.starts_with("CF "));
     let section = section.map(|section| format!(" ({section})")).unwrap_or_default();
     format!("{}  {level}  {rule}{section}  {}{hint}", harmless(&place), harmless(message))

@@ -1,8 +1,8 @@
-//! `completions SHELL`: prints a script, which also completes paths inside of files. `complete-location -- WORD` gives it
-//! the candidates.
+//! `completions SHELL`: prints a script, which also completes paths inside files. `complete-location -- WORD` provides
+//! its candidates.
 //!
-//! The dynamic engine of clap_complete is not used: bash splits words at colons, and the engine takes `ocean.nc:/x` for
-//! three words.
+//! The dynamic engine of clap_complete is not used: bash splits words at colons, and the engine would treat
+//! `ocean.nc:/x` as three words.
 
 use crate::args::Cli;
 use crate::exit::Exit;
@@ -48,13 +48,14 @@ fn with_locations(script: &str) -> String {
     all
 }
 
-/// The word in the place of a verb with which the scripts ask for locations.
+/// The word in place of a verb with which the scripts request locations.
 pub(crate) const CANDIDATES: &str = "complete-location";
 
-/// Prints the locations that a word may begin, one per line. Silent if there are none or nothing can be read.
+/// Prints the locations that may begin with a word, one per line. Prints nothing if there are none or nothing can be
+/// read.
 pub(crate) fn print_candidates(word: &str) {
     let found = candidates(word).unwrap_or_default();
-    // Nobody can be told that the shell has closed the pipe.
+    // If the shell has closed the pipe, there is nobody to report this to.
     let _ = io::stdout().write_all(found.concat().as_bytes());
 }
 
@@ -71,12 +72,12 @@ fn candidates(word: &str) -> Option<Vec<String>> {
         Some(attributes) => attributes,
         None => members(&*source, path)?,
     };
-    // A line is a candidate.
+    // Each line is one candidate.
     let plain = found.into_iter().filter(|path| !path.contains(hyperslab::ndl::is_hidden));
     Some(plain.map(|path| format!("{store}:{path}\n")).collect())
 }
 
-/// The members of a group whose names begin like the last name of a path.
+/// The members of a group whose names begin with the last component of a path.
 fn members(source: &dyn Source, path: &str) -> Option<Vec<String>> {
     let (group, begun) = path.rsplit_once('/')?;
     let group = source.find(&at(group)?).ok()?;
@@ -89,7 +90,7 @@ fn members(source: &dyn Source, path: &str) -> Option<Vec<String>> {
     Some(shown.collect())
 }
 
-/// The attributes of an object whose names begin like this.
+/// The attributes of an object whose names begin with `begun`.
 fn attributes(source: &dyn Source, object: &str, begun: &str) -> Option<Vec<String>> {
     let entry = source.find(&at(object)?).ok()?;
     let node = source.load(&entry.handle).ok()?;

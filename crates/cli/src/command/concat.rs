@@ -17,14 +17,14 @@ pub(crate) fn run(args: &Concat, common: &Common, messages: &Messages, out: &mut
     let (stores, path) = joined::stores(&args.sources)?;
     let name = joined::name(&stores);
     let how = args.joining.words();
-    // Taken before the stores are opened, so that later changes are noticed.
+    // Computed before the stores are opened, so that later changes are noticed.
     let names: Vec<&str> = stores.iter().map(String::as_str).collect();
     let mut made_from = made_from(&names, &how, common)?;
     let options = args.joining.options(path.clone(), common.open_options());
     let mut joined = joined::open(&stores, &options, messages)?;
     if !joined.parts().is_empty() {
         made_from = made_from.with_parts(joined.parts())?;
-        // What was read of these files may be older than their fingerprint.
+        // Data already read from these files may be older than their fingerprint.
         joined = joined::open(&stores, &options, &Messages::default().silent())?;
     }
     let source = joined.shared();

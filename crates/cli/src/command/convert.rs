@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Convert, common: &Common, messages: &Messages, out: &mu
     }
 }
 
-/// Whether a folder is named like a store, as shells complete `x.zarr/`.
+/// Whether a folder has the name of a store, as when shells complete `x.zarr/`.
 fn is_store_name(target: &str) -> bool {
     target_format_of(Path::new(target.trim_end_matches(std::path::is_separator))).is_ok()
 }
@@ -48,7 +48,7 @@ fn many(args: &Convert, common: &Common, messages: &Messages, out: &mut Out<'_>)
         }
         match one(source, &target, args, common, messages, out) {
             Ok(exit) => worst = worst.max(exit),
-            // Ctrl-C ends all.
+            // Ctrl-C ends all conversions.
             Err(error) if error.kind() == ErrorKind::Cancelled => return Err(error),
             Err(error) => {
                 out.flush()?;
@@ -70,10 +70,10 @@ fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result
     }
     let Some(format) = format else {
         let formats = TARGETS.iter().map(|format| format.name()).collect();
-        let error = Error::invalid("a folder does not give the format of the stores in it");
+        let error = Error::invalid("a folder name does not determine the format of the stores in it");
         return Err(in_folder(error.with_remedy(Remedy::NameTargetFormat(formats))));
     };
-    // A version of a format that has no suffix of its own has that of its family.
+    // A version of a format without a separate suffix has that of its family.
     let family = target_format(format)?.family();
     let mut family = TARGETS.iter().filter(|format| format.family() == family);
     let suffix = family.find_map(|format| format.suffixes().first().copied()).unwrap_or_default();
@@ -82,12 +82,14 @@ fn targets_in(folder: &Path, sources: &[String], format: Option<&str>) -> Result
     for source in sources {
         let stem = stem(Path::new(&Locator::parse(source).store));
         if stem.is_empty() {
-            return Err(Error::invalid("has no name for a target; convert it by itself").in_file(source));
+            return Err(Error::invalid("has no name from which to form a target; convert it separately")
+                .in_file(source));
         }
         let target = folder.join(format!("{stem}{suffix}")).display().to_string();
-        // Some file systems do not tell upper from lower case.
+        // Some file systems do not distinguish upper and lower case.
         if let Some(other) = sources_of.insert(target.to_lowercase(), source) {
-            let text = format!("{other} and {source} would both become it; nothing was written");
+            let text =
+                format!("{other} and {source} would both be written to this target; nothing was written");
             return Err(Error::new(ErrorKind::AlreadyExists, text).in_file(target));
         }
         targets.push(target);
@@ -104,7 +106,7 @@ fn one(
     out: &mut Out<'_>,
 ) -> Result<Exit> {
     let location = Locator::parse(source);
-    // Taken before the store is opened, so that later changes are noticed.
+    // Computed before the store is opened, so that later changes are noticed.
     let how = if args.follow_links { "--follow-links" } else { "" };
     let mut made_from = made_from(&[&location.store], how, common)?;
     let mut source = open(&location, common, None, messages)?;
@@ -116,7 +118,7 @@ fn one(
         };
         if !others.is_empty() {
             made_from = made_from.with_parts(&others)?;
-            // What was read of these files may be older than their fingerprint.
+            // Data already read from these files may be older than their fingerprint.
             source = hyperslab::open(store, &options)?;
         }
     }
@@ -159,8 +161,8 @@ fn one(
     write(&from, target, (args.dry_run, args.json), &args.writing, common, messages, out)
 }
 
-/// The source with a group at the root, if the format of the target has no arrays there. An unknown format is reported when
-/// the conversion is planned.
+/// The source with a group at the root, if the target format cannot have an array there. An unknown format is reported
+/// when the conversion is planned.
 pub(crate) fn in_group(
     source: Arc<dyn Source>,
     store: &str,
@@ -185,23 +187,23 @@ pub(crate) struct From<'a> {
     /// The fingerprint of the source before it was opened, and the options for reading it.
     pub(crate) made_from: Fingerprint,
     pub(crate) goal: Goal<'a>,
-    /// The converted part of the source; `None` for all of it.
+    /// The part of the source to convert; `None` for all of it.
     pub(crate) parts: Option<Parts>,
-    /// The selections, as on the command line.
+    /// The selections as given on the command line.
     pub(crate) wishes: String,
-    /// Whether other sources are converted too.
+    /// Whether other sources are also converted.
     pub(crate) is_one_of_many: bool,
 }
 
-/// What a source becomes.
+/// The kind of store that a source is converted to.
 pub(crate) enum Goal<'a> {
-    /// A store of the format with this name, or of the one that the name of the target gives.
+    /// A store of the format with this name, or of the one implied by the name of the target.
     Format(Option<&'a str>),
-    /// The same store in its own format, with these options, to which those of the command line are added.
+    /// The same store in its current format, with these options, to which those of the command line are added.
     Repacked(Box<ConvertOptions<'static>>),
 }
 
-/// The fingerprint of a source and the options for reading it. Standard input has no fingerprint of a file.
+/// The fingerprint of a source and the options for reading it. Standard input has no file fingerprint.
 pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<Fingerprint> {
     let Common { raw, unpack, input_format, limit, allow_external, at, dataspace, .. } = common;
     let mut words = vec![how.to_owned()];
@@ -213,7 +215,7 @@ pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<F
     words.extend(at.map(|at| format!("--at {}..{}", at.start, at.end)));
     words.extend(dataspace.map(|view| format!("--dataspace {view}")));
     words.retain(|word| !word.is_empty());
-    // A pattern names several files; a missing file is reported later.
+    // A pattern matches several files; a missing file is reported later.
     let files = stores.iter().filter(|store| **store != "-").map(PathBuf::from);
     let files: Vec<PathBuf> = files.filter(|path| path.exists()).collect();
     Fingerprint::of_sources(&files, words.join(" "))
@@ -223,11 +225,11 @@ pub(crate) fn made_from(stores: &[&str], how: &str, common: &Common) -> Result<F
 pub(crate) struct Prepared<'a> {
     options: ConvertOptions<'a>,
     pub(crate) plan: Plan,
-    /// The error if the run must not start: losses that are not allowed.
+    /// The error if the run must not start, because of losses that are not allowed.
     pub(crate) refused: Result<()>,
 }
 
-/// Plans writing a store to `target`, or without target in the requested format.
+/// Plans writing a store to `target`, or, without a target, in the requested format.
 pub(crate) fn prepare<'a>(
     from: &From<'_>,
     target: Option<&str>,
@@ -278,7 +280,7 @@ pub(crate) fn write(
     let begun = Instant::now();
     let (source, shown) = (from.source, target);
     let progress = Mutex::new(Progress::new("convert", common));
-    // Of several sources, objects of the same name.
+    // Several sources can have objects of the same name.
     let subject = |path: &NodePath| match from.is_one_of_many {
         true => format!("{}:{path}", from.store),
         false => path.to_string(),
@@ -299,7 +301,7 @@ pub(crate) fn write(
     let paint = paints_stdout(common, false);
     match json {
         true => out.json_line(report_json(&planned, from.store, shown))?,
-        // Of a run, the table is a message; of a dry run, the answer.
+        // In a run, the table is a message; in a dry run, it is the output.
         false if common.quiet && !dry_run => {}
         false => write_report(&planned.report, paint, out)?,
     }
@@ -307,9 +309,9 @@ pub(crate) fn write(
         write_chunking(&planned, paint, out)?;
     }
     out.flush()?;
-    // What they lead to is a loss of the report or none of this run's.
+    // The report lists them as losses, or they have nothing to do with this run.
     words::unfollowed(&source.unfollowed_links(), from.store, &mut |text| messages.warning(text));
-    // In a single file, a chunk costs an entry of an index and not a name.
+    // In a single file, a chunk costs an index entry rather than a file.
     let are_files = options.format.is_directory(target);
     let advice: Vec<_> = planned.chunking.iter().filter(|_| are_files).filter_map(Chunking::advice).collect();
     for advice in advice.iter().take(MAX_SHOWN) {
@@ -333,11 +335,11 @@ pub(crate) fn write(
     }
     let summary = match convert(source, &from.made_from, target, &planned, &options) {
         Ok(summary) => summary,
-        // Objects that exist but cannot be read, and losses that are not allowed, are part of the answer.
+        // Objects that exist but cannot be read, and losses that are not allowed, are part of the output.
         Err(error)
             if error.object().is_some() && !matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled) =>
         {
-            // One of several sources has a name of its own.
+            // With several sources, the error has a file name of its own.
             let store = error.file().unwrap_or(from.store).to_owned();
             messages.error_in(&error, &store);
             return Ok(Exit::No);
@@ -357,7 +359,7 @@ pub(crate) fn write(
     };
     said(&summary, source, (target, &options), verified.as_ref(), begun, common)?;
     let Some(Verified { different, unreadable, .. }) = verified else { return Ok(Exit::Yes) };
-    // Of several sources, or of one that is not a file, there is none to compare with.
+    // With several sources, or with one that is not a file, there is no store to compare with.
     let compare = Path::new(from.store)
         .exists()
         .then(|| Remedy::Compare { a: from.store.to_owned(), b: shown.to_owned() });
@@ -394,7 +396,7 @@ fn said(
     Ok(())
 }
 
-/// The result of reading back, for the end of the line.
+/// The result of the comparison with the source, for the end of the line.
 fn compared(verified: &Verified) -> String {
     let mut text = format!("; read back by hyperslab: {} digests equal", verified.equal);
     if verified.changed > 0 {
@@ -409,7 +411,7 @@ fn compared(verified: &Verified) -> String {
     text
 }
 
-/// Reads back the written store, as its source was read, and compares digests.
+/// Reads back the written store with the options of its source, and compares digests.
 fn read_back(
     from: &From<'_>,
     target: &Path,
@@ -419,7 +421,7 @@ fn read_back(
     let (_, _, options) = done;
     let open_options = common.open_options();
     let key = options.opening().key.or(open_options.key.clone());
-    // What these say of the source is not so of the target.
+    // These describe the source and do not apply to the target.
     let open_options = OpenOptions { dataspace: None, at: None, format: None, key, ..open_options };
     let written = match from.goal {
         Goal::Repacked(_) => repack::open(target, &open_options)?,
@@ -436,7 +438,7 @@ fn read_back(
     })
 }
 
-/// Parses the allowed kinds of losses, separated by commas.
+/// Parses the allowed kinds of losses, a comma-separated list.
 pub(crate) fn allowed(words: &[String]) -> Result<Vec<Loss>> {
     let allowed = Loss::of_names(words.iter().map(|word| word.trim()));
     allowed.map_err(|error| match error.remedies() {
@@ -492,7 +494,7 @@ fn write_chunking(planned: &Plan, paint: bool, out: &mut Out<'_>) -> Result<()> 
     Ok(table.write(out, paint)?)
 }
 
-/// The number of arrays that are warned of.
+/// The number of arrays for which warnings are printed.
 const MAX_SHOWN: usize = 5;
 
 fn report_json(planned: &Plan, source: &str, target: &str) -> serde_json::Value {

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
         document(&*text, &open, &options)
     };
     let Document { mut report, refusals, source } = read().map_err(|error| error.in_file(file))?;
-    // The answer is what would be created; findings in the document are messages.
+    // The output is what would be created; findings in the document are messages.
     let sound = report.count(Severity::Error) == 0 && refusals.is_empty();
     report.findings.extend(refusals.iter().cloned());
     write_findings(file, &report, messages.color(), common.quiet, &mut stderr())?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Create, common: &Common, messages: &Messages, out: &mut
     words::target_options(TargetOptions::default(), &args.writing.option)?;
     let prepared = match &args.target {
         Some(target) => Some(convert::prepare(&from, Some(target), &args.writing, common)?),
-        // Without target and format, nobody knows yet what would be lost.
+        // Without a target and a format, it is not known yet what would be lost.
         None if args.target_format.format.is_none() => None,
         None => Some(convert::prepare(&from, None, &args.writing, common)?),
     };

@@ -83,7 +83,7 @@ fn one(
     Ok((done, report_unfollowed(&*source, &location.store, messages)))
 }
 
-/// An option that is given although CDL has nothing for it.
+/// An option that was given but has no meaning for CDL.
 fn without_meaning(args: &Describe) -> Option<&'static str> {
     let given = [
         (args.pure, "--pure"),

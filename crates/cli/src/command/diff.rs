@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Diff, common: &Common, messages: &Messages, out: &mut O
     Ok(exit)
 }
 
-/// Compares two stores. `name` is what they are called in two folders.
+/// Compares two stores. `name` is their name when two folders are compared.
 fn stores(
     (a, b): (&Locator, &Locator),
     name: Option<&str>,
@@ -112,14 +112,14 @@ fn opened(
     }
 }
 
-/// The differences to print, in order, up to the maximum of each kind.
+/// The differences to print, in order, up to the maximum for each kind.
 struct Answer<'a> {
     args: &'a Diff,
-    /// What the two stores are called in two folders.
+    /// The name of the two stores when two folders are compared.
     name: Option<&'a str>,
     stores: (&'a str, &'a str),
     messages: &'a Messages,
-    /// Whether long texts are shortened, for a terminal.
+    /// Whether long texts are shortened for a terminal.
     cut: bool,
     lines: Vec<Line>,
     /// The number of differences of each kind.
@@ -203,7 +203,7 @@ impl Answer<'_> {
 
     /// Writes the differences with paths in a column, then the numbers of all differences.
     fn write(&self, summary: &Summary, paint: bool, out: &mut Out<'_>) -> Result<()> {
-        // Paths have any length. One long path must not widen the column for all.
+        // Paths may have any length. One long path must not widen the column for all.
         const WIDEST: usize = 40;
         if let Some(name) = self.name.filter(|_| !summary.is_same()) {
             let name = harmless(name);
@@ -342,7 +342,7 @@ fn json(name: Option<&str>, found: &Found) -> String {
     line
 }
 
-/// A value as JSON, or as a JSON text if JSON has no such value.
+/// A value as JSON, or as a JSON string if JSON cannot represent it.
 fn value(text: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(_) => text.to_owned(),

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
         for line in found.iter().filter(|line| !line.missing.is_empty()) {
             messages.warning(&words::missing(&location.store, &line.path, &line.missing));
         }
-        // One store is told by its digests alone, so that those of equal stores are equal.
+        // A single store is represented by its digests alone, so that the output for equal stores is equal.
         let store = (args.locations.len() > 1).then_some(location.store.as_str());
         write(&found, store, args.json, out)?;
     }
@@ -46,7 +46,7 @@ fn digest(location: &Locator, common: &Common, messages: &Messages) -> Result<Ve
     let mut progress = Progress::new("digest", common);
     let mut found = Vec::new();
     let targets = location.targets(&*source)?;
-    // Either all of them are attributes or none is.
+    // Either all targets are attributes or none is.
     if targets.iter().any(|target| target.attribute.is_some()) {
         for LocatedObject { entry, attribute: name } in &targets {
             found.push(attribute(&*source, &entry.handle, name.as_deref().unwrap_or_default())?);
@@ -71,7 +71,7 @@ fn write(lines: &[Line], store: Option<&str>, json: bool, out: &mut Out<'_>) -> 
         }
         return Ok(());
     }
-    // Type names have any length. One long name must not widen the column for all.
+    // Type names may have any length. One long name must not widen the column for all.
     const WIDEST: usize = 40;
     let row = |line: &Line| {
         let [kind, path, rest @ ..] = line.columns();

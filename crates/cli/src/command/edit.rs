@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Edit, common: &Common, messages: &Messages, out: &mut O
     Ok(Exit::Yes)
 }
 
-/// The object at which paths begin.
+/// The object that paths are relative to.
 fn base(location: &Locator, editing: &Editing) -> Result<NodePath> {
     if location.path.is_none() {
         return Ok(NodePath::root());
@@ -78,7 +78,7 @@ fn base(location: &Locator, editing: &Editing) -> Result<NodePath> {
     }
 }
 
-/// The column with what a change does, which may be long.
+/// The column that describes a change, which may be long.
 const WHAT: usize = 3;
 
 fn table(changes: &[Change]) -> Table {

@@ -93,7 +93,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// Adds a row for a file. `store` is the path of the store that names it; `None` for the store at the location.
+    /// Adds a row for a file. `store` is the path of the store that refers to it; `None` for the store at the location.
     fn row(&mut self, file: &NamedFile, store: Option<&str>) {
         let object = file.object.as_ref().map(ToString::to_string);
         let (size, found) = match &file.found {

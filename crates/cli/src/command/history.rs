@@ -43,13 +43,13 @@ pub(crate) fn run(args: &History, common: &Common, messages: &Messages, out: &mu
     Ok(answer.worst)
 }
 
-/// The column with what an event says, which may be long.
+/// The column that describes an event, which may be long.
 const WHAT: (usize, &str) = (5, "WHAT");
 
 struct Answer<'a> {
     args: &'a History,
     messages: &'a Messages,
-    /// Whether long values are whole.
+    /// Whether long values are printed in full.
     raw: bool,
     table: Table,
     worst: Exit,
@@ -115,7 +115,7 @@ impl Answer<'_> {
         };
         let time = event.at.as_ref().map(|at| match at.start() == at.end() {
             true => time_text(*at.start()),
-            // As --at takes it.
+            // In the form that --at accepts.
             false => format!("{}..{}", time_text(*at.start()), time_text(*at.end())),
         });
         let state = match (event.is_consolidated, &event.replaced_by) {

@@ -1,4 +1,4 @@
-//! Several stores as one, for the verbs that join them.
+//! Several stores treated as one, for the verbs that join stores.
 
 use crate::output::Messages;
 use crate::words;
@@ -6,7 +6,7 @@ use hyperslab::location::Locator;
 use hyperslab::{Error, JoinOptions, Joined, Result};
 use std::path::PathBuf;
 
-/// The stores of locations, and the path that all of them name.
+/// The stores of the locations, and the path that all locations name.
 ///
 /// # Errors
 /// If they name different objects.
@@ -17,7 +17,11 @@ pub(crate) fn stores(locations: &[String]) -> Result<(Vec<String>, Option<String
     for other in all {
         if other.path != path {
             let shown = |path: &Option<String>| path.clone().unwrap_or_else(|| "all of it".to_owned());
-            let text = format!("names {}, expected {} as before it", shown(&other.path), shown(&path));
+            let text = format!(
+                "names {}, expected {} like the locations before it",
+                shown(&other.path),
+                shown(&path)
+            );
             return Err(Error::invalid(text)
                 .with_hint("files are joined object by object: give the same path in each")
                 .in_file(other.store));
@@ -36,7 +40,7 @@ pub(crate) fn name(stores: &[String]) -> String {
     }
 }
 
-/// Opens stores as one, and tells what differs between them.
+/// Opens stores as one, and reports how they differ.
 ///
 /// # Errors
 /// If they cannot be joined.
@@ -57,5 +61,5 @@ pub(crate) fn open(stores: &[String], options: &JoinOptions, messages: &Messages
     Ok(joined)
 }
 
-/// The number of notes and of gaps that are told.
+/// The number of notes and of gaps that are reported.
 const MAX_SHOWN: usize = 20;

@@ -84,7 +84,7 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
         match hyperslab::recognize(path) {
             Ok(Some(_)) => {}
             Ok(None) => continue,
-            // Whether it is a store is not known.
+            // It is unknown whether it is a store.
             Err(error) => {
                 failed(error, path.display().to_string());
                 continue;
@@ -127,7 +127,7 @@ fn directory(path: &str, args: &Ls, common: &Common, messages: &Messages, out: &
     Ok(exit)
 }
 
-/// Writes a path on a line of its own, exactly as it is unless a terminal shows it.
+/// Writes a path on a separate line, unchanged except on a terminal.
 fn one_line(path: &str, out: &mut Out<'_>) -> Result<()> {
     match out.is_terminal() {
         true => writeln!(out, "{}", harmless(path))?,
@@ -179,7 +179,7 @@ fn name(entry: &Entry) -> &str {
     if path.is_root() { "/" } else { path.name() }
 }
 
-/// Appends the name after the lines of a tree.
+/// Appends the name after the branch lines of a tree.
 fn branch(lineage: &[bool], entry: &Entry, text: &mut String) {
     if let Some((last, above)) = lineage.split_last() {
         for ended in above {

@@ -65,7 +65,7 @@ fn sections(verb: Option<&str>, known: &[String], out: &mut Out<'_>) -> Result<E
     Ok(Exit::Yes)
 }
 
-/// A text in roff: it begins no request, and hyphens can be copied.
+/// A text in roff: lines cannot begin a request, and hyphens can be copied.
 fn roff(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     match text.starts_with(['.', '\'']) {
@@ -74,7 +74,7 @@ fn roff(text: &str) -> String {
     }
 }
 
-/// Lines for each verb, and what they do.
+/// Command lines for each verb, and what they do.
 const EXAMPLES: &[(&str, &str, &str)] = &[
     ("describe", "hyperslab ocean.nc", "Describes everything in a file."),
     (

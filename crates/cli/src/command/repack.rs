@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Repack, common: &Common, messages: &Messages, out: &mut
         let error = Error::invalid(format!("{path} is a part, expected a whole store"));
         return Err(in_store(error.with_hint("`convert` writes a part of a store")));
     }
-    // Taken before the store is opened, so that later changes are noticed.
+    // Computed before the store is opened, so that later changes are noticed.
     let mut made_from = made_from(&[store], "repack", common)?;
     let shown = open(&location, common, None, messages)?;
     let opened = common.open_options();

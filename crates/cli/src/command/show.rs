@@ -21,7 +21,7 @@ use hyperslab::tabular::Tabular;
 use hyperslab::tabular::{write_arrow, write_parquet};
 use hyperslab::{Error, ErrorKind, Pool, Result};
 
-/// What a terminal shows of large arrays.
+/// The part of large arrays that a terminal shows.
 const SHORT: Abbreviation = Abbreviation { above: 1000, columns: 3, rows: 5, tables: 1 };
 
 /// The object to show.
@@ -102,7 +102,7 @@ fn array_in(
         Form::Table => table::write(&view.read()?, paint, out),
         Form::Csv => separated::write(&Tabular::of_array(&view), ',', out),
         Form::Tsv => separated::write(&Tabular::of_array(&view), '\t', out),
-        // A value alone has no columns.
+        // A single value has no columns.
         Form::Json if view.axes.is_empty() || view.is_attribute() => json::lists(&view.read()?, out),
         Form::Json => json::records(&Tabular::of_array(&view), out),
         Form::Lists => json::lists(&view.read()?, out),

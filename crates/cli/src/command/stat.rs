@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Stat, common: &Common, messages: &Messages, out: &mut O
         messages.help(advice);
     }
     if let Some(more) = answer.advice.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        messages.note(&format!("{more} more arrays could be stored better"));
+        messages.note(&format!("{more} more arrays could be stored more efficiently"));
     }
     messages.finish();
     Ok(answer.worst)
@@ -83,7 +83,7 @@ impl Answer<'_> {
                 .with_hint(format_args!("`{shown}` lists it with its value")));
         }
         if let Some(options) = &self.options {
-            // Once, not for each array.
+            // Checked once, not for each array.
             check_names(&*source, &options.select)?;
             words::doubts(&*source, &options.select, messages)?;
         }
@@ -116,7 +116,7 @@ impl Answer<'_> {
             self.worst = self.worst.max(Exit::No);
         };
         let Ok(told) = stat(source, entry).map_err(&mut read) else { return Ok(()) };
-        // Storage can be reported even if values cannot be read.
+        // Storage can be reported even if the values cannot be read.
         let values = self.options.as_ref().and_then(|options| {
             summary_with(source, entry, options, asked).map_err(&mut read).ok().flatten()
         });
@@ -132,7 +132,7 @@ impl Answer<'_> {
         Ok(())
     }
 
-    /// The path, after the store if there are several.
+    /// The path, preceded by the store if there are several.
     fn name(&self, location: &Locator, path: &str) -> String {
         match self.args.locations.len() {
             1 => path.to_owned(),

@@ -108,7 +108,7 @@ fn put_literals(literals: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// From this distance less one on, two more bytes hold the distance.
+/// From this distance minus one on, two more bytes hold the distance.
 const FAR: usize = 0x1fff;
 const MAX_DISTANCE: usize = FAR + 0xffff;
 const MAX_LITERALS: usize = 32;

@@ -102,7 +102,7 @@ impl<'a> Chunk<'a> {
                     1 => Content::Zeros,
                     2 => Content::NotANumbers,
                     3 => Content::Value,
-                    // Bytes that were never written are zero, so that each reading gives the same.
+                    // Bytes that were never written read as zero, so that every read returns the same.
                     4 => Content::Zeros,
                     other => {
                         return Err(Error::malformed(format!(
@@ -263,7 +263,7 @@ impl<'a> Chunk<'a> {
             .and_then(|place| self.bytes.get(place..))
             .ok_or_else(|| self.no_block(index))?;
         let format = self.format.ok_or_else(|| self.no_block(index))?;
-        // Before there was a flag, Blosc 1 split blocks under these conditions.
+        // Before the flag existed, Blosc 1 split blocks under these conditions.
         let split = self.split
             && out.len() == self.block
             && (!self.first || self.element <= MAX_STREAMS && self.block / self.element >= MIN_STREAM);

@@ -1,6 +1,6 @@
-//! Blosc 2 arrays: chunks divided into blocks of several dimensions. Each block stores its elements separately.
+//! Blosc 2 arrays: chunks divided into blocks of several dimensions. The elements of a block are stored together.
 //!
-//! Chunks and blocks at an edge are filled up: a chunk to whole blocks, the array to whole chunks.
+//! Chunks and blocks at an edge are padded: a chunk to whole blocks, the array to whole chunks.
 //!
 //! Spec: B2ND Metalayer Format
 

@@ -259,7 +259,7 @@ fn short(stored: &[u8]) -> Error {
     Error::malformed(format!("Blosc frame is longer than the {} stored bytes", stored.len()))
 }
 
-/// The bytes after the first, which is the number of fields.
+/// The magic bytes after the first byte, which is the number of fields.
 const MAGIC: &[u8; 9] = b"\xa8b2frame\0";
 
 /// The name of the metalayer with the dimensions of the array.

@@ -1,4 +1,4 @@
-//! Reads and writes bits of bytes, the least significant bit first, as deflate has them.
+//! Reads and writes bits of bytes, the least significant bit first, as in deflate.
 //!
 //! Spec: RFC 1951, 3.1.1
 
@@ -12,13 +12,13 @@ pub(super) struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Writes behind the bytes of `out`.
+    /// Appends to the bytes of `out`.
     pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
         let len = out.len();
         BitWriter { out, len, next: 0, have: 0 }
     }
 
-    /// Takes room for more bytes, which must be done before they are written.
+    /// Reserves space for more bytes. Must be called before they are written.
     pub(super) fn reserve(&mut self, bytes: usize) {
         let wanted = self.len + bytes + size_of::<u64>();
         if self.out.len() < wanted {
@@ -84,12 +84,12 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, at: 0, next: 0, have: 0 }
     }
 
-    /// The number of bits before the next.
+    /// The number of bits before the next one.
     pub(super) fn position(&self) -> usize {
         self.at * 8 - self.have as usize
     }
 
-    /// Makes at least 56 bits the next. Those past the end are 0.
+    /// Makes at least 56 bits available. Bits past the end are 0.
     #[inline(always)]
     pub(super) fn refill(&mut self) {
         let word = match self.bytes.get(self.at..).and_then(<[u8]>::first_chunk) {
@@ -116,13 +116,13 @@ impl<'a> BitReader<'a> {
         self.position() > self.bytes.len() * 8
     }
 
-    /// The next bits, as many as were read.
+    /// The next bits, as many as are available.
     #[inline(always)]
     pub(super) fn peek(&self) -> u64 {
         self.next
     }
 
-    /// Takes at most 56 bits since the last [`refill`](Self::refill).
+    /// Skips bits, at most 56 since the last [`refill`](Self::refill).
     #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         self.next >>= count;
@@ -135,7 +135,7 @@ impl<'a> BitReader<'a> {
         bits
     }
 
-    /// Skips what is left of a byte, and drops what was read ahead.
+    /// Skips the rest of the current byte, and discards what was read ahead.
     pub(super) fn align(&mut self) {
         self.at = self.position().div_ceil(8);
         (self.next, self.have) = (0, 0);

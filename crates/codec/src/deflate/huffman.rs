@@ -25,7 +25,7 @@ pub(super) fn code_lengths(counts: &[u32], limit: u8, lengths: &mut [u8]) {
 
 /// How many symbols have a code of each length. The symbols are sorted by their counts.
 fn lengths_of_sorted(symbols: &[(u32, usize)]) -> Vec<usize> {
-    // Two queues in ascending order: symbols, and nodes of two parts, which are made in that order.
+    // Two queues in ascending order: symbols, and nodes of two parts, which are created in that order.
     let mut leaves = symbols.iter().map(|(count, _)| u64::from(*count)).enumerate().peekable();
     let total = symbols.len();
     let mut nodes: Vec<(u64, [usize; 2])> = Vec::with_capacity(total);
@@ -75,7 +75,7 @@ fn limit_lengths(of_length: &mut Vec<usize>, limit: usize) {
     }
     let whole = 1_usize << limit;
     let mut used: usize = of_length.iter().enumerate().map(|(length, count)| count << (limit - length)).sum();
-    // A code of the limit goes below a shorter one, which becomes one bit longer: that frees one place.
+    // A code of maximum length moves below a shorter one, which becomes one bit longer: that frees one place.
     while used > whole {
         let Some(shorter) = of_length.iter().take(limit).rposition(|count| *count > 0) else { return };
         for (length, change) in [(shorter, -1), (shorter + 1, 2), (limit, -1)] {
@@ -88,7 +88,7 @@ fn limit_lengths(of_length: &mut Vec<usize>, limit: usize) {
     }
 }
 
-/// The code of each symbol with its length in bits. Its first bit is the lowest.
+/// The code of each symbol with its length in bits. The first bit of a code is the lowest.
 pub(super) fn codes(lengths: &[u8]) -> impl Iterator<Item = (u16, u8)> {
     let mut of_length = [0_u16; 16];
     for length in lengths.iter().filter(|length| **length > 0) {
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The share of the code space that codes take, in units of the longest.
+    /// The share of the code space that the codes take, in units of the longest code.
     fn used(lengths: &[u8], limit: u8) -> u64 {
         lengths.iter().filter(|length| **length > 0).map(|length| 1 << (limit - length)).sum()
     }

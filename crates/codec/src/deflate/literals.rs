@@ -1,7 +1,7 @@
 //! Deflate blocks of literals and runs, for bytes in which a search for matches finds nothing.
 //!
 //! The low bytes of shuffled numbers are mostly noise. A compressor spends most of its time there on a search that
-//! finds nothing, or matches that save nothing. These blocks are as small, and take a fraction of the time.
+//! finds nothing, or on matches that save nothing. These blocks are as small, and take a fraction of the time.
 //!
 //! Spec: RFC 1951, 3.2.3 to 3.2.7
 
@@ -10,11 +10,12 @@ use super::huffman::{code_lengths, codes};
 use super::symbols::{CODE_LENGTHS, END, LENGTHS, ORDER, SYMBOLS};
 use std::ops::Range;
 
-/// Encodes the beginning of bytes, and remembers what came before.
+/// Encodes the beginning of an input, and remembers earlier sequences.
 pub(super) struct Literals {
-    /// Sequences of bytes by their hash, with their places.
+    /// Sequences of bytes by their hash, with their positions.
     seen: Vec<(u64, u64)>,
-    /// The place of the first byte. Those of different inputs are so far apart that no sequence is found again.
+    /// The position of the first byte. The positions of different inputs are so far apart that no sequence of an
+    /// earlier input is found.
     base: u64,
     runs: Vec<Run>,
 }
@@ -25,7 +26,7 @@ impl Default for Literals {
     }
 }
 
-/// The bytes at the beginning of some that become a block. A run may be longer than any other block.
+/// The first bytes of `rest`, which become the next block. A run may be longer than any other block.
 fn next_block(rest: &[u8]) -> &[u8] {
     let run = rest.iter().take_while(|byte| rest.first() == Some(*byte)).count();
     let len = if rest.len() <= MAX_BLOCK { rest.len() } else { BLOCK };
@@ -45,13 +46,13 @@ struct Counts {
     literals: usize,
     /// The entropy of the literals in bits for each of them.
     entropy: f64,
-    /// The same if the position of a literal in a group of four is known: less where numbers are not shuffled.
+    /// The same if the position of a literal in a group of four is known; lower where numbers are not shuffled.
     entropy_in_place: f64,
 }
 
 impl Literals {
-    /// Appends blocks for the bytes at the beginning of `raw` in which there are no matches worth a search, and returns
-    /// their number. If these are all bytes, the last block ends the stream; else it ends at a whole byte.
+    /// Appends blocks for the bytes at the beginning of `raw` that contain no matches worth a search, and returns their
+    /// number. If these are all bytes, the last block ends the stream; otherwise it ends at a whole byte.
     pub(super) fn encode(&mut self, raw: &[u8], out: &mut Vec<u8>) -> usize {
         let mut done = 0;
         let before = out.len();
@@ -86,8 +87,8 @@ impl Literals {
         done
     }
 
-    /// Where bytes begin behind the first block in which there are no matches worth a search, if they are enough to end one
-    /// stream before them and begin another behind. Only some blocks are looked at.
+    /// Finds where, after the first block, blocks without matches worth a search begin, if there are enough of them to
+    /// justify ending one stream before them and beginning another. Only some blocks are examined.
     pub(super) fn find(&mut self, raw: &[u8]) -> Option<usize> {
         let (mut first, mut found) = (None, None);
         for number in (1..raw.len() / BLOCK).step_by(STRIDE) {
@@ -123,7 +124,7 @@ impl Literals {
         self.runs.clear();
         let mut literals = 0;
         let mut at = 0;
-        // Each run of 15 bytes has a word of 8 that are the same.
+        // Each run of 15 bytes contains an aligned word of 8 equal bytes.
         while let Some(word) = block.get(at..).and_then(<[u8]>::first_chunk) {
             let word = u64::from_le_bytes(*word);
             if word != word.rotate_left(8) {
@@ -140,7 +141,7 @@ impl Literals {
                 0..MIN_MATCH => whole,
                 rest => whole + rest,
             };
-            // What is too short for a match stands before the others.
+            // Repeats too few for a match are stored as literals, before the matches.
             let first = end - repeats;
             self.runs.push(Run { literals: literals..first, repeats });
             literals = end;
@@ -150,7 +151,7 @@ impl Literals {
     }
 
     fn count(&self, block: &[u8]) -> Counts {
-        // Equal bytes in a row would wait for each other in one table.
+        // With a single table, equal bytes in a row would wait for each other.
         let mut tables = [[0_u32; 256]; 4];
         let mut symbols = [0; SYMBOLS];
         let mut literals = 0;
@@ -180,19 +181,19 @@ impl Literals {
         Counts { symbols, literals, entropy, entropy_in_place }
     }
 
-    /// Whether a search for matches would not make a block smaller to speak of, which samples of the bytes tell.
+    /// Whether a search for matches would not make a block noticeably smaller, judged by samples of its bytes.
     fn is_worth_no_search(&mut self, block: &[u8], at: u64, counts: &Counts) -> bool {
         if counts.literals <= block.len() / FEW {
             return true;
         }
-        // Where most literals begin a run, matches at longer distances are shorter.
+        // Where runs are frequent, matches at longer distances are shorter.
         if self.runs.len() > counts.literals / MIN_APART {
             return false;
         }
         if counts.entropy < MIN_ENTROPY || counts.entropy_in_place < MIN_SAME * counts.entropy {
             return false;
         }
-        // A sequence that is found again saves bits only if it is so long.
+        // A repeated sequence saves bits only from this length on.
         let bytes = (4..8).find(|bytes| f64::from(*bytes) * counts.entropy >= MATCH_BITS).unwrap_or(8);
         let mask = u64::MAX >> (64 - 8 * bytes);
         let (mut samples, mut found) = (0_u32, 0_u32);
@@ -200,7 +201,7 @@ impl Literals {
             let Ok(word) = <[u8; 8]>::try_from(word).map(u64::from_le_bytes) else { continue };
             let word = word & mask;
             let hash = word.wrapping_mul(HASH);
-            // Samples are chosen by what they are, so that the same are chosen wherever they occur.
+            // Samples are chosen by their content, so that the same sequences are chosen wherever they occur.
             if hash >> (64 - SAMPLED) != 0 {
                 continue;
             }
@@ -279,7 +280,7 @@ fn write_literals(literals: &[u8], table: &[(u64, u32); 256], bits: &mut BitWrit
     }
 }
 
-/// The size of symbols in bits, in codes as short as their counts allow.
+/// The size of symbols in bits, with codes as short as their counts allow.
 fn bits(counts: &[u32]) -> f64 {
     let all = f64::from(counts.iter().sum::<u32>());
     let of_symbol = |count: f64| count * (all / count).log2();
@@ -293,7 +294,7 @@ fn add_one(counts: &mut [u32], at: usize) {
     }
 }
 
-/// The matches that repeat a byte so many times: the symbol of each length, its extra bits and their number.
+/// The matches that repeat a byte this many times: the symbol of each length, its extra bits and their number.
 fn matches(repeats: usize) -> impl Iterator<Item = (usize, u64, u32)> {
     let whole = repeats / MAX_MATCH;
     let rest = repeats % MAX_MATCH;
@@ -309,19 +310,19 @@ fn matches(repeats: usize) -> impl Iterator<Item = (usize, u64, u32)> {
     std::iter::repeat_n((END + 1 + LENGTHS.len(), 0, 0), whole).chain(rest)
 }
 
-/// The description of the codes of a block: the lengths of codes, themselves in codes.
+/// The description of the codes of a block: the lengths of the codes, which are themselves coded.
 struct Header {
-    /// Symbols of the code of lengths, with their extra bits and the number of these.
+    /// Symbols of the code of code lengths, with their extra bits and the number of these.
     symbols: Vec<(usize, u64, u32)>,
     /// The codes of these symbols.
     lengths: [u8; CODE_LENGTHS],
-    /// The numbers of lengths of literals and of lengths of code lengths.
+    /// The number of lengths of literal codes and the number of lengths of code lengths.
     literals: usize,
     given: usize,
 }
 
 impl Header {
-    /// For codes of literals and lengths. There are two codes of one bit for distances, of which the first means 1.
+    /// The header for codes of literals and lengths. Distances have two codes of one bit, the first of which means 1.
     fn new(lengths: &[u8; SYMBOLS]) -> Header {
         let literals = lengths.iter().rposition(|length| *length > 0).map_or(0, |last| last + 1).max(END + 1);
         let all: Vec<u8> = lengths.iter().take(literals).copied().chain([1, 1]).collect();
@@ -380,14 +381,14 @@ impl Header {
     }
 }
 
-/// The bytes of a block, and the maximum of the last one: that of a stored block.
+/// The number of bytes of a block, and the maximum of the last one, which is that of a stored block.
 const BLOCK: usize = 49_152;
 const MAX_BLOCK: usize = 65_535;
-/// Of so many blocks, one is looked at to find where blocks without a search begin again. Before them, so many times as many may
-/// be searched: to go on behind a stream costs a walk along its codes.
+/// Of this many blocks, one is examined to find where blocks without a search begin again. The blocks before them that
+/// are searched may be at most this many times as many: continuing after a stream costs a walk along its codes.
 const STRIDE: usize = 4;
 const SEARCHED: usize = 8;
-/// More bytes than a block takes in addition to its literals.
+/// An upper bound of the bytes that a block takes in addition to its literals.
 const MAX_HEADER: usize = 512;
 
 /// Four codes of this length fit into the bits between two flushes.
@@ -396,20 +397,21 @@ const MAX_LENGTH: u8 = 14;
 const MIN_MATCH: usize = 3;
 const MAX_MATCH: usize = 258;
 
-/// How far back a match can lie.
+/// The maximum distance of a match.
 const WINDOW: u64 = 32_768;
-/// The logarithm of the share of sequences that are sampled, and the number of those remembered.
+/// The logarithm of the share of sequences that are sampled, and the number of sequences that are remembered.
 const SAMPLED: u32 = 4;
 const SLOTS: usize = 4096;
 const HASH: u64 = 0x9e37_79b9_7f4a_7c15;
-/// The number of literals for each run at least.
+/// The minimum number of literals for each run.
 const MIN_APART: usize = 8;
-/// What a match takes in bits, about, and the entropy of literals below which shorter matches save something too.
+/// The approximate size of a match in bits, and the entropy of literals below which shorter matches also save bits.
 const MATCH_BITS: f64 = 28.0;
 const MIN_ENTROPY: f64 = 3.5;
-/// The share of their entropy that literals of the same distribution in all places have there at least.
+/// The minimum ratio of the entropy by position to the whole entropy for literals whose distribution is the same in all
+/// positions.
 const MIN_SAME: f64 = 0.98;
-/// The share of literals that need no search, and of samples found again that make a search worth it.
+/// The share of literals below which no search is needed, and the share of repeated samples above which it pays off.
 const FEW: usize = 512;
 const FEW_FOUND: u32 = 64;
 
@@ -428,7 +430,7 @@ mod tests {
         (0..len).map(|_| of(next(), next())).collect()
     }
 
-    /// The number of bytes that were not searched, after what was encoded is decoded.
+    /// The number of bytes that were not searched. Checks that the encoded bytes decode to `raw`.
     fn unsearched(raw: &[u8]) -> usize {
         let (mut state, mut stored, mut out) = (State::default(), Vec::new(), vec![0; raw.len()]);
         state.encode(4, raw, &mut stored).unwrap();

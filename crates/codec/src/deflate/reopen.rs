@@ -1,7 +1,7 @@
-//! Opens a deflate stream that a compressor has ended, so that more blocks can follow.
+//! Reopens a deflate stream that a compressor has ended, so that more blocks can follow.
 //!
-//! A compressor marks its last block as the last of the stream. Where that block begins, and at which bit it ends, only a
-//! walk along all codes tells. It takes a fraction of the time of compressing.
+//! A compressor marks the final block of a stream. Finding where that block begins, and at which bit it ends, requires
+//! a walk along all codes, which takes a fraction of the time of compressing.
 //!
 //! Spec: RFC 1951, 3.2.3 to 3.2.7
 
@@ -9,15 +9,15 @@ use super::bits::BitReader;
 use super::huffman::codes;
 use super::symbols::{CODE_LENGTHS, END, LENGTHS, ORDER, distance_extra};
 
-/// Makes the last block of the stream behind the first `start` bytes of `out` one of the others, and ends it at a whole byte.
-/// Whether this was a stream; if not, `out` is unchanged.
+/// Clears the final mark of the last block of the stream after the first `start` bytes of `out`, and ends the block at
+/// a whole byte. Returns whether this was a stream; if not, `out` is unchanged.
 #[must_use]
 pub(super) fn reopen(out: &mut Vec<u8>, start: usize) -> bool {
     let Some(last) = out.get(start..).and_then(last_block) else { return false };
     let Some(flag) = out.get_mut(start + last.begin / 8) else { return false };
     *flag &= !(1 << (last.begin % 8));
     out.truncate(start + last.end.div_ceil(8));
-    // An empty stored block begins with three bits, which are 0 as what fills up the last byte is.
+    // An empty stored block begins with three bits. They are 0, like the bits that pad the last byte.
     if out.len() * 8 - (start * 8 + last.end) < 3 {
         out.push(0);
     }
@@ -70,7 +70,7 @@ fn skip_stored(bits: &mut BitReader<'_>) -> Option<()> {
     (len ^ not == 0xffff).then(|| bits.skip_bytes(usize::try_from(len).unwrap_or(usize::MAX)))
 }
 
-/// The lengths of the codes of literals, and behind them those of distances; and the number of the former.
+/// The lengths of the literal codes followed by those of the distance codes; and the number of the former.
 fn read_lengths(bits: &mut BitReader<'_>) -> Option<(Vec<u8>, usize)> {
     let literals = usize::try_from(bits.take(5)).ok()? + END + 1;
     let distances = usize::try_from(bits.take(5)).ok()? + 1;
@@ -102,7 +102,7 @@ fn read_lengths(bits: &mut BitReader<'_>) -> Option<(Vec<u8>, usize)> {
 fn skip_codes(bits: &mut BitReader<'_>, literals: &Table, distances: &Table) -> Option<()> {
     while !bits.is_past_end() {
         bits.refill();
-        // Three literals and a length fit into what was read.
+        // Three literals and a length fit into the available bits.
         let mut entry = literals.entry(bits);
         for _ in 0..2 {
             if entry.0 & !LENGTH == 0 && entry.0 != 0 {
@@ -123,14 +123,14 @@ fn skip_codes(bits: &mut BitReader<'_>, literals: &Table, distances: &Table) -> 
     None
 }
 
-/// What the next bits are, by as many of them as the longest code has.
+/// A lookup of codes by the next bits, as many of them as the longest code has.
 #[derive(Default)]
 struct Table {
     entries: Vec<Entry>,
     mask: u64,
 }
 
-/// The number of bits of a code and of what follows it, and what it is; 0 if there is no such code.
+/// The number of bits of a code and of the extra bits after it, and the kind of its symbol; 0 if there is no such code.
 #[derive(Clone, Copy, Default)]
 struct Entry(u16);
 
@@ -141,7 +141,7 @@ impl Entry {
 }
 
 impl Table {
-    /// `entry` gives the number of extra bits of a symbol, and what it is.
+    /// `entry` gives the number of extra bits of a symbol, and its kind.
     fn set(&mut self, lengths: &[u8], entry: impl Fn(usize) -> u16) {
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let size = 1_usize << longest;
@@ -186,11 +186,11 @@ fn fixed_lengths() -> [u8; 288] {
     })
 }
 
-/// The bits of an entry that count bits, and those that tell what it is.
+/// The bits of an entry that count bits, and those that give its kind.
 const LENGTH: u16 = 31;
 const IS_MATCH: u16 = 1 << 5;
 const IS_END: u16 = 1 << 6;
-/// Where an entry has the symbol of a length of codes.
+/// Where an entry holds the symbol of a code length.
 const SYMBOL: u32 = 5;
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         out.truncate(before + len);
     }
 
-    /// Bytes of several kinds, which get blocks of all kinds.
+    /// Bytes of several kinds, which lead to blocks of all kinds.
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             prop::collection::vec(any::<u8>(), 0..3_000),
@@ -244,7 +244,7 @@ mod tests {
             let before = out.clone();
             prop_assert!(!reopen(&mut out, 0));
             prop_assert_eq!(out, before);
-            // Whatever bytes are there, the walk ends.
+            // The walk ends, whatever the bytes are.
             let _ = last_block(&bytes);
         }
     }

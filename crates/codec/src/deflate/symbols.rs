@@ -1,10 +1,10 @@
-//! The symbols of deflate, and what they stand for.
+//! The symbols of deflate and their meaning.
 //!
 //! Spec: RFC 1951, 3.2.5 and 3.2.7
 
 /// The symbols of literals, the end of the block, and lengths.
 pub(super) const SYMBOLS: usize = 286;
-/// The symbol of the end of a block. Those below are literals, those above are lengths.
+/// The symbol of the end of a block. Smaller symbols are literals, larger ones are lengths.
 pub(super) const END: usize = 256;
 
 /// The symbols of the code of code lengths, and the order in which their lengths are stored.
@@ -12,7 +12,7 @@ pub(super) const CODE_LENGTHS: usize = 19;
 pub(super) const ORDER: [usize; CODE_LENGTHS] =
     [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/// The first length of each symbol but the last, and the number of its extra bits.
+/// The first length of each symbol except the last, and the number of its extra bits.
 pub(super) const LENGTHS: [(usize, u32); 28] = [
     (3, 0),
     (4, 0),

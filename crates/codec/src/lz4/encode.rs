@@ -56,7 +56,7 @@ fn encode<'r>(raw: &[u8], effort: Effort, max: usize, room: &'r mut Vec<u8>) -> 
             raw.len()
         )));
     }
-    // With an empty block the library would read bytes before it.
+    // For an empty block, the library would read bytes before it.
     if raw.is_empty() {
         return Ok((max > 0).then_some(&EMPTY));
     }

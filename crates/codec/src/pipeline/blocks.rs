@@ -5,8 +5,8 @@ use crate::blosc::chunk::Chunk;
 use crate::codec::Codec;
 use hyperslab_core::{Error, Result};
 
-/// The blocks of a chunk, for callers that need few of them, or that copy each block elsewhere while it is in a fast
-/// cache.
+/// The blocks of a chunk, for callers that need only a few of them, or that copy each block elsewhere while it is in a
+/// fast cache.
 pub struct Blocks<'a>(Chunk<'a>);
 
 impl<'a> Blocks<'a> {

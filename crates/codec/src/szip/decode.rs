@@ -221,7 +221,7 @@ fn stays_inside(sample: u32, differences: &[u32], greatest: u32) -> bool {
 /// nearer side is the mirrored sample.
 #[inline(always)]
 fn flip(sample: u32, greatest: u32) -> u32 {
-    // The highest bit tells the halves apart; with all bits below it, it is the maximum sample.
+    // The highest bit distinguishes the halves; with all bits below it, it is the maximum sample.
     let upper = sample & (greatest / 2 + 1);
     upper | upper.wrapping_sub(upper >> greatest.count_ones().wrapping_sub(1))
 }

@@ -1,48 +1,47 @@
-//! What a caller can do about an error, as a value that each interface puts into its own words.
+//! What a caller can do about an error, as a value that each interface expresses in its own words.
 
 use std::fmt;
 use std::path::PathBuf;
 
 /// What a caller can do about an [`Error`](super::Error).
 ///
-/// Displayed in words of the library: [`RaiseLimit`](Remedy::RaiseLimit) and
-/// [`AllowExternal`](Remedy::AllowExternal) as an addition in parentheses, all others as a sentence of their own. A
-/// command line or a binding that has options for these words them itself, see
-/// [`Error::worded`](super::Error::worded).
+/// Displayed in the library's words: [`RaiseLimit`](Remedy::RaiseLimit) and [`AllowExternal`](Remedy::AllowExternal) as
+/// an addition in parentheses, all others as a separate sentence. A command line or a binding that has options for them
+/// uses its own wording, see [`Error::worded`](super::Error::worded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
     /// Open the file with a higher limit.
     RaiseLimit(Limit),
-    /// Allow that files in this folder are followed.
+    /// Allow files in this folder to be opened.
     AllowExternal(PathBuf),
-    /// Allow losses of these kinds, by their names.
+    /// Allow losses of these kinds, given by name.
     AllowLoss {
         /// The names, in the order of the report.
         kinds: Vec<&'static str>,
-        /// How many losses are refused.
+        /// The number of losses that are refused.
         losses: u64,
     },
     /// Allow arrays that cannot be read to be left out.
     LeaveOutUnreadable,
-    /// Allow the store that is there to be replaced.
+    /// Allow the existing store to be replaced.
     Overwrite,
-    /// Choose another target, or move away these files that are not part of the store.
+    /// Choose another target, or move away the files that are not part of the store.
     KeepForeignFiles,
-    /// Go on from what an interrupted run has finished.
+    /// Continue with what an interrupted run has finished.
     Resume {
-        /// Bytes that are finished.
+        /// The number of bytes that are finished.
         done: u64,
-        /// Bytes that there are in all, if known.
+        /// The total number of bytes, if known.
         of: Option<u64>,
     },
-    /// Begin anew instead of going on from an interrupted run.
+    /// Start again instead of continuing an interrupted run.
     StartAnew,
     /// Name the format of the target: one of these.
     NameTargetFormat(Vec<&'static str>),
     /// Keep the chunks of the array: filters and shards need them.
     KeepChunks,
-    /// Give arrays of other types a fill value of their own, or leave theirs as it is.
+    /// Give arrays of other types a fill value of their own, or keep theirs unchanged.
     FillByType,
     /// List the stores in this folder.
     ListFolder(PathBuf),
@@ -52,30 +51,31 @@ pub enum Remedy {
     DescribeObject(String),
     /// Make this folder first.
     MakeFolder(PathBuf),
-    /// Check the document, which lists every error in it.
+    /// Check the document; the check lists all its errors.
     CheckDocument,
-    /// Describe the source with its values: the text has none.
+    /// Describe the source with its values: the description has none.
     DescribeWithValues,
     /// Read the cells of the group instead.
     ReadCells,
     /// Give the key of the encrypted store.
     GiveKey,
-    /// Read texts in another encoding as their bytes.
+    /// Read strings in another encoding as their bytes.
     ReadTextsAsBytes,
-    /// Print the values, which cannot be drawn.
+    /// Print the values, because they cannot be drawn.
     PrintValues,
-    /// Print the members of compounds in columns of their own: they cannot be drawn together.
+    /// Print the members of compounds in separate columns: they cannot be drawn together.
     PrintMembers,
-    /// Write something else in the place of a location or selection, or of the part of it that is wrong.
+    /// Write something else in place of a location or selection, or of the part of it that is wrong.
     Instead {
         /// The text that is wrong, as the caller wrote it or in its standard form.
         given: String,
         /// The text to write in its place.
         write: String,
-        /// What it does, as in `selects the nearest coordinate`. `None` if it is only similar to what is wrong.
+        /// The effect of the replacement, as in `selects the nearest coordinate`. `None` if it is only similar to what
+        /// is wrong.
         effect: Option<String>,
     },
-    /// Read a part of an array by a selection, which is not a part of its path.
+    /// Read a part of an array with a selection, which is not a part of its path.
     SelectPart {
         /// The path of the array.
         object: String,
@@ -84,7 +84,7 @@ pub enum Remedy {
     },
     /// Copy the data at this URL to a file first.
     Download(String),
-    /// Join the numbers that packed ones stand for.
+    /// Join the numbers that the packed values represent.
     UnpackStores,
     /// Compare these two, to see what differs.
     Compare {
@@ -93,13 +93,13 @@ pub enum Remedy {
         /// The location of the second.
         b: String,
     },
-    /// Take numbers for equal that differ by at most this, as text.
+    /// Treat numbers as equal that differ by at most this, as text.
     Tolerate(String),
     /// Write another format, of this name, which has what the requested one lacks, as in `filters, which …`.
     OtherFormat(&'static str),
-    /// Say along which of these dimensions stores are joined.
+    /// State along which of these dimensions the stores are joined.
     JoinAlong(Vec<String>),
-    /// Join stores along a new dimension of this name, of which each is one step.
+    /// Join the stores along a new dimension of this name; each store is one step of it.
     JoinAsSteps(String),
     /// Join the stores in the order of their coordinates.
     SortStores,
@@ -135,7 +135,7 @@ impl Limit {
         }
     }
 
-    /// The limit of this name.
+    /// The limit with this name.
     pub fn of(name: &str) -> Option<Limit> {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }
@@ -148,7 +148,7 @@ impl fmt::Display for Limit {
 }
 
 impl Remedy {
-    /// Whether it stands in parentheses behind what went wrong, instead of on a line of its own.
+    /// Whether it follows the description of the problem in parentheses, instead of on a separate line.
     pub fn is_inline(&self) -> bool {
         matches!(self, Remedy::RaiseLimit(_) | Remedy::AllowExternal(_))
     }
@@ -169,14 +169,16 @@ impl fmt::Display for Remedy {
             Remedy::Resume { done, of: Some(of) } => {
                 write!(f, "resume the run: {done} of {of} bytes are finished")
             }
-            Remedy::StartAnew => f.write_str("without resuming, everything is written anew"),
+            Remedy::StartAnew => {
+                f.write_str("without resuming, everything is written again from the beginning")
+            }
             Remedy::NameTargetFormat(formats) => {
                 write!(f, "name the format of the target: {}", formats.join(" or "))
             }
-            Remedy::KeepChunks => f.write_str("leave the array its chunks"),
-            Remedy::FillByType => {
-                f.write_str("give arrays of other types a fill value of their own, or leave theirs as it is")
-            }
+            Remedy::KeepChunks => f.write_str("keep the array chunked"),
+            Remedy::FillByType => f.write_str(
+                "give arrays of other types a separate fill value, or leave their fill value unchanged",
+            ),
             Remedy::ListFolder(folder) => write!(f, "list the stores in {}", folder.display()),
             Remedy::ListMembers(group) => write!(f, "list the members of {group}"),
             Remedy::DescribeObject(path) => write!(f, "describe {path}"),
@@ -185,9 +187,9 @@ impl fmt::Display for Remedy {
             Remedy::DescribeWithValues => f.write_str("describe the source with its values"),
             Remedy::ReadCells => f.write_str("read the cells of the group"),
             Remedy::GiveKey => f.write_str("give the key"),
-            Remedy::ReadTextsAsBytes => f.write_str("read the bytes of the texts"),
+            Remedy::ReadTextsAsBytes => f.write_str("read the bytes of the strings"),
             Remedy::PrintValues => f.write_str("print the values"),
-            Remedy::PrintMembers => f.write_str("print the members in columns of their own"),
+            Remedy::PrintMembers => f.write_str("print the members in separate columns"),
             Remedy::Instead { write, effect: Some(effect), .. } => write!(f, "{write} {effect}"),
             Remedy::Instead { write, effect: None, .. } => write!(f, "did you mean {write}?"),
             Remedy::SelectPart { object, selection } => {
@@ -198,10 +200,10 @@ impl fmt::Display for Remedy {
             Remedy::Tolerate(difference) => write!(f, "allow an absolute tolerance of {difference}"),
             Remedy::OtherFormat(format) => write!(f, "write {format}, which has them"),
             Remedy::JoinAsSteps(name) => {
-                write!(f, "name a new dimension, such as {name}, of which each store is one step")
+                write!(f, "name a new dimension, such as {name}, along which each store is one step")
             }
             Remedy::JoinAlong(names) => write!(f, "name the dimension: {}", names.join(" or ")),
-            Remedy::UnpackStores => f.write_str("unpack the numbers, and join those that they stand for"),
+            Remedy::UnpackStores => f.write_str("unpack the numbers, and join the unpacked values"),
             Remedy::SortStores => f.write_str("sort the stores by their coordinates"),
             Remedy::Hint(hint) => f.write_str(hint),
         }

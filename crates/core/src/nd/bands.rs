@@ -66,7 +66,7 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Whether bands divide chunks, so that a chunk is read for more than the two bands at whose border it lies.
+    /// Whether bands divide chunks, so that a chunk is read for more bands than the two whose border crosses it.
     pub fn tears_chunks(&self) -> bool {
         let step = self.next.as_ref().and_then(|at| self.region.step.get(at.len().saturating_sub(1)));
         self.torn || self.chunk.div_ceil(step.copied().unwrap_or(1).max(1)) > self.max_indexes

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// reads from an offset in the block.
 ///
 /// Contiguous elements are read straight to their place. Elements with small gaps are read with the gaps, up to 1 MiB
-/// at once, because each read costs more than the bytes in a gap.
+/// at a time, because each read costs more than the bytes in a gap.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) if the region is not within the array or `out` is

@@ -139,7 +139,7 @@ impl Shared {
         self.dims.is_empty().then_some((self.from, self.to, self.unit))
     }
 
-    /// Adds the next outer dimension. They are in reverse order until all are added.
+    /// Adds the next outer dimension. Dimensions are in reverse order until all are added.
     fn add(&mut self, count: usize, from: usize, to: usize) {
         match self.dims.last_mut() {
             None if from == self.unit && to == self.unit => self.unit *= count,

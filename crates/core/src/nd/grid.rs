@@ -176,7 +176,7 @@ enum State {
 }
 
 impl Chunks<'_> {
-    /// The next chunk, in memory that is used again for the one after it.
+    /// The next chunk, in memory that is reused for the following one.
     pub fn next_chunk(&mut self) -> Option<&Chunk> {
         match self.state {
             State::Fresh => self.begin(),

@@ -93,7 +93,7 @@ impl<'a> Planes<'a> {
         Ok(parts)
     }
 
-    /// As [`Planes::cut`], along any dimension and for a time: the rows are whole again afterwards.
+    /// As [`Planes::cut`], but along any dimension and only temporarily: the rows are whole again afterwards.
     ///
     /// # Errors
     /// As [`Planes::cut`].
@@ -140,7 +140,7 @@ impl<'a> Planes<'a> {
         self.slices.iter().all(|slice| slice.is_empty())
     }
 
-    /// The same rows as those of a region without its first dimension, of which there is one step.
+    /// The same rows as those of the region without its first dimension, along which there is one step.
     pub fn of_first_step(&mut self) -> Planes<'_> {
         let slices = self.slices.iter_mut().map(|slice| &mut **slice).collect();
         Planes { slices, outer: self.outer.saturating_sub(1) }

@@ -239,7 +239,7 @@ impl Region {
         if let Some(dimension) = spans().position(|span| span.is_none()) {
             return Err(Error::invalid(match self.step.get(dimension) {
                 Some(0) => format!("a step of 0 in dimension {dimension}"),
-                _ => format!("the region passes 2^64 in dimension {dimension}"),
+                _ => format!("the region exceeds 2^64 in dimension {dimension}"),
             }));
         }
         Ok(spans().flatten())

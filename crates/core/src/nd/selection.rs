@@ -171,7 +171,7 @@ pub struct Elements<'a> {
 }
 
 impl Elements<'_> {
-    /// The coordinates of the next element, in memory that is used again.
+    /// The coordinates of the next element, in memory that is reused.
     pub fn next_element(&mut self) -> Option<&[u64]> {
         self.left = self.left.map(|left| left.saturating_sub(1));
         if let Some(points) = &mut self.points {

@@ -9,7 +9,7 @@ pub(super) fn shape_and_region() -> impl Strategy<Value = (Vec<u64>, Region)> {
         let mut shape = Vec::new();
         let mut region = Region::new(Vec::new(), Vec::new());
         for (start, count, step, more, whole) in dims {
-            // Whole dimensions take the fast paths, but would be rare by chance.
+            // Whole dimensions take the fast paths, but random choices would rarely produce them.
             let (start, step, more) = if whole { (0, 1, 0) } else { (start, step, more) };
             let count = if whole { count.max(1) } else { count };
             let reach = if count == 0 { 0 } else { start + (count - 1) * step + 1 };

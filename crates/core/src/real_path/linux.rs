@@ -1,4 +1,4 @@
-//! Real paths on Linux, by handles.
+//! Real paths on Linux, by file handles.
 
 use super::{Kind, Moving, link};
 use rustix::fs::{
@@ -25,7 +25,8 @@ pub(super) fn list(path: &Path, at_most: usize) -> io::Result<Vec<(OsString, Kin
     entries(handle(path, READING | OFlags::DIRECTORY)?, at_most)
 }
 
-/// An opened folder. Its entries are created, renamed and removed in it, wherever its path leads meanwhile.
+/// An opened folder. Its entries are created, renamed and removed in this folder, even if its path leads elsewhere by
+/// now.
 #[derive(Debug)]
 pub struct RealFolder(OwnedFd);
 
@@ -49,7 +50,7 @@ impl RealFolder {
         }
     }
 
-    /// Creates a file for reading and writing, where nothing may be.
+    /// Creates a file for reading and writing. No entry of this name may exist.
     ///
     /// # Errors
     /// Errors of the system.
@@ -58,17 +59,18 @@ impl RealFolder {
         Ok(File::from(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?))
     }
 
-    /// Opens a file for reading and writing, or creates it. What is there may be no regular file.
+    /// Opens a file for reading and writing, or creates it. An existing entry may be something other than a regular
+    /// file.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a link.
+    /// Errors of the system, including the case that it is a link.
     pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let mode = Mode::from_raw_mode(0o666);
         Ok(File::from(rustix::fs::openat(&self.0, name, flags | OFlags::CLOEXEC, mode)?))
     }
 
-    /// Creates a folder, where nothing may be.
+    /// Creates a folder. No entry of this name may exist.
     ///
     /// # Errors
     /// Errors of the system.
@@ -79,21 +81,21 @@ impl RealFolder {
     /// Opens a folder in this one.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a link.
+    /// Errors of the system, including the case that it is a link.
     pub fn folder(&self, name: &OsStr) -> io::Result<RealFolder> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(RealFolder(rustix::fs::openat(&self.0, name, flags, Mode::empty())?))
     }
 
-    /// What an entry is.
+    /// The kind of an entry.
     ///
     /// # Errors
-    /// Errors of the system, also if there is none.
+    /// Errors of the system, including the case that it does not exist.
     pub fn kind(&self, name: &OsStr) -> io::Result<Kind> {
         kind_in(self.0.as_fd(), name)
     }
 
-    /// The entries in no order.
+    /// The entries in arbitrary order.
     ///
     /// # Errors
     /// Errors of the system.
@@ -102,7 +104,7 @@ impl RealFolder {
         entries(rustix::fs::openat(&self.0, c".", flags, Mode::empty())?, usize::MAX)
     }
 
-    /// Gives an entry another name. An entry of that name is replaced.
+    /// Renames an entry. An existing entry with the new name is replaced.
     ///
     /// # Errors
     /// Errors of the system.
@@ -110,8 +112,8 @@ impl RealFolder {
         self.move_to(from, self, to, Moving::Replacing).map(drop)
     }
 
-    /// Moves an entry to a folder under a name. Returns whether the system can do it in this way; it always can if it may
-    /// replace.
+    /// Moves an entry to a folder under a name. Returns false if the system does not support this kind of move; it
+    /// always supports [`Moving::Replacing`].
     ///
     /// # Errors
     /// Errors of the system.
@@ -122,7 +124,7 @@ impl RealFolder {
             Moving::Exchanging => renameat_with(&self.0, from, &to.0, name, RenameFlags::EXCHANGE),
         };
         match moved {
-            // Some file systems know no flags.
+            // Some file systems do not support the flags.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if how != Moving::Replacing => Ok(false),
             done => Ok(done.map(|()| true)?),
         }
@@ -131,12 +133,12 @@ impl RealFolder {
     /// Removes a file or a link.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a folder.
+    /// Errors of the system, including the case that it is a folder.
     pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes an entry, and if it is a folder, all that is in it.
+    /// Removes an entry. If it is a folder, all its contents are removed.
     ///
     /// # Errors
     /// Errors of the system.
@@ -144,8 +146,8 @@ impl RealFolder {
         if self.kind(name)? != Kind::Folder {
             return self.remove_file(name);
         }
-        // The folders from here to the one that is being emptied, each with its name and what is left in it. Links are
-        // removed, never followed.
+        // The folders from here to the one that is being emptied, each with its name and its remaining entries. Links
+        // are removed, never followed.
         let opened = |folder: RealFolder, own| -> io::Result<_> { Ok((folder.list()?, folder, own)) };
         let mut way = vec![opened(self.folder(name)?, name.to_owned())?];
         while let Some((left, folder, own)) = way.last_mut() {
@@ -166,7 +168,7 @@ impl RealFolder {
         Ok(())
     }
 
-    /// Waits until the names in the folder are on the disk.
+    /// Waits until the names in the folder are stored on disk.
     ///
     /// # Errors
     /// Errors of the system.
@@ -176,11 +178,11 @@ impl RealFolder {
     }
 }
 
-/// A handle of what lies at a real path.
+/// A handle of the file or folder at a real path.
 fn handle(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let how = flags | OFlags::CLOEXEC;
     match rustix::fs::openat2(CWD, path, how, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Kernels before 5.6 do not have it, and sandboxes that do not know it deny it.
+        // Kernels before 5.6 do not have this call, and sandboxes that do not know it deny it.
         Err(Errno::NOSYS | Errno::PERM) => walked(path, flags),
         opened => Ok(opened?),
     }
@@ -196,7 +198,7 @@ pub(super) fn walked(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let name = part.as_os_str();
         let how = how | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         at = match rustix::fs::openat(&at, name, how, Mode::empty()) {
-            // Linux names a link in the place of a folder no folder.
+            // For a link in place of a folder, Linux reports that it is not a directory.
             Err(Errno::NOTDIR) if kind_in(at.as_fd(), name).is_ok_and(|kind| kind == Kind::Link) => {
                 return Err(link());
             }
@@ -219,7 +221,7 @@ fn entries(folder: OwnedFd, at_most: usize) -> io::Result<Vec<(OsString, Kind)>>
         let name = OsStr::from_bytes(name);
         let kind = match kind(entry.file_type()) {
             Some(kind) => kind,
-            // Some file systems do not say it in a listing.
+            // Some file systems do not include the kind in a listing.
             None => match kind_in(listed.fd()?, name) {
                 // Removed since it was listed.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
@@ -236,7 +238,7 @@ fn kind_in(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Kind> {
     Ok(kind(FileType::from_raw_mode(found.st_mode)).unwrap_or(Kind::Other))
 }
 
-/// `None` if it is unknown.
+/// The kind of an entry. `None` if it is unknown.
 fn kind(found: FileType) -> Option<Kind> {
     match found {
         FileType::RegularFile => Some(Kind::File),
@@ -247,5 +249,5 @@ fn kind(found: FileType) -> Option<Kind> {
     }
 }
 
-/// Reading that neither waits for the writer of a pipe nor takes a terminal.
+/// Flags for reading that neither wait for the writer of a pipe nor take over a terminal.
 const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);

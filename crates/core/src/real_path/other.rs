@@ -1,4 +1,4 @@
-//! Real paths on systems without handles of folders in the standard library: they are opened, then resolved again.
+//! Real paths on systems where the standard library has no handles of folders: paths are opened, then resolved again.
 
 use super::{Kind, Moving, link};
 use std::ffi::{OsStr, OsString};
@@ -24,7 +24,7 @@ pub(super) fn list(path: &Path, at_most: usize) -> io::Result<Vec<(OsString, Kin
     Ok(found)
 }
 
-/// The path of a folder that was real when it was opened.
+/// The path of a folder, which was its real path when it was opened.
 #[derive(Debug)]
 pub struct RealFolder(PathBuf);
 
@@ -32,7 +32,7 @@ impl RealFolder {
     /// Opens the folder at a real path.
     ///
     /// # Errors
-    /// If it is not real, and errors of the system.
+    /// If the path is not real, and errors of the system.
     pub fn open(path: &Path) -> io::Result<RealFolder> {
         check_real(path)?;
         match fs::symlink_metadata(path)?.is_dir() {
@@ -52,7 +52,7 @@ impl RealFolder {
         }
     }
 
-    /// Creates a file for reading and writing, where nothing may be.
+    /// Creates a file for reading and writing. No entry of this name may exist.
     ///
     /// # Errors
     /// Errors of the system.
@@ -60,10 +60,11 @@ impl RealFolder {
         OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// Opens a file for reading and writing, or creates it. What is there may be no regular file.
+    /// Opens a file for reading and writing, or creates it. An existing entry may be something other than a regular
+    /// file.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a link.
+    /// Errors of the system, including the case that it is a link.
     pub fn open_file(&self, name: &OsStr) -> io::Result<File> {
         let path = self.0.join(name);
         let mut options = OpenOptions::new();
@@ -73,7 +74,7 @@ impl RealFolder {
         Ok(file)
     }
 
-    /// Creates a folder, where nothing may be.
+    /// Creates a folder. No entry of this name may exist.
     ///
     /// # Errors
     /// Errors of the system.
@@ -84,20 +85,20 @@ impl RealFolder {
     /// Opens a folder in this one.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a link.
+    /// Errors of the system, including the case that it is a link.
     pub fn folder(&self, name: &OsStr) -> io::Result<RealFolder> {
         RealFolder::open(&self.0.join(name))
     }
 
-    /// What an entry is.
+    /// The kind of an entry.
     ///
     /// # Errors
-    /// Errors of the system, also if there is none.
+    /// Errors of the system, including the case that it does not exist.
     pub fn kind(&self, name: &OsStr) -> io::Result<Kind> {
         Ok(kind(fs::symlink_metadata(self.0.join(name))?.file_type()))
     }
 
-    /// The entries in no order.
+    /// The entries in arbitrary order.
     ///
     /// # Errors
     /// Errors of the system.
@@ -105,7 +106,7 @@ impl RealFolder {
         list(&self.0, usize::MAX)
     }
 
-    /// Gives an entry another name. An entry of that name is replaced.
+    /// Renames an entry. An existing entry with the new name is replaced.
     ///
     /// # Errors
     /// Errors of the system.
@@ -113,8 +114,8 @@ impl RealFolder {
         self.move_to(from, self, to, Moving::Replacing).map(drop)
     }
 
-    /// Moves an entry to a folder under a name. Returns whether the system can do it in this way; it always can if it may
-    /// replace.
+    /// Moves an entry to a folder under a name. Returns false if the system does not support this kind of move; it
+    /// always supports [`Moving::Replacing`].
     ///
     /// # Errors
     /// Errors of the system.
@@ -125,12 +126,12 @@ impl RealFolder {
     /// Removes a file or a link.
     ///
     /// # Errors
-    /// Errors of the system, also if it is a folder.
+    /// Errors of the system, including the case that it is a folder.
     pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Removes an entry, and if it is a folder, all that is in it.
+    /// Removes an entry. If it is a folder, all its contents are removed.
     ///
     /// # Errors
     /// Errors of the system.
@@ -141,7 +142,7 @@ impl RealFolder {
         }
     }
 
-    /// Waits until the names in the folder are on the disk.
+    /// Waits until the names in the folder are stored on disk.
     ///
     /// # Errors
     /// Errors of the system.
@@ -161,7 +162,7 @@ fn moved(from: &Path, to: &Path, how: Moving) -> io::Result<bool> {
         Moving::Exchanging => RenameFlags::EXCHANGE,
     };
     match renameat_with(CWD, from, CWD, to, flags) {
-        // Some file systems know no flags.
+        // Some file systems do not support the flags.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(false),
         done => Ok(done.map(|()| true)?),
     }
@@ -179,7 +180,7 @@ fn check_real(path: &Path) -> io::Result<()> {
     if path.canonicalize()? == path { Ok(()) } else { Err(link()) }
 }
 
-/// Fails if the path leads elsewhere, or no longer to what was opened.
+/// Fails if the path leads elsewhere, or no longer leads to what was opened.
 fn check_same(opened: &Metadata, path: &Path) -> io::Result<()> {
     check_real(path)?;
     #[cfg(unix)]
@@ -195,7 +196,7 @@ fn check_same(opened: &Metadata, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The flags against waiting for the writer of a pipe, and against links.
+/// Flags that avoid waiting for the writer of a pipe and refuse links.
 #[cfg(target_os = "macos")]
 fn without_following(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;

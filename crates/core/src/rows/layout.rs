@@ -1,9 +1,9 @@
-//! How the bytes of a row lie in an element as it is stored.
+//! How the bytes of a row are arranged in a stored element.
 
-/// Where the bytes of a row lie in an element as chunks hold it before filters.
+/// Where the bytes of a row lie in an element of a chunk, before filters are applied.
 ///
-/// Two arrays with the same type of elements and the same layout have the same bytes for the same elements, padding
-/// aside.
+/// Two arrays with the same element type and the same layout have the same bytes for the same elements, apart from
+/// padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementLayout {
     size: usize,
@@ -17,8 +17,8 @@ pub struct ElementPart {
     pub offset: usize,
     /// Its length in bytes.
     pub len: usize,
-    /// How many bytes are reversed together: 1 if the piece is stored as it is in memory. Numbers in the byte order that
-    /// this machine does not have are of units as large as they are.
+    /// How many bytes are reversed together: 1 if the piece is stored as it is in memory. For numbers whose byte order
+    /// is not the native one, it is their size.
     pub unit: usize,
 }
 
@@ -28,8 +28,8 @@ impl ElementLayout {
         ElementLayout { size, parts: Vec::new() }
     }
 
-    /// Adds the next piece of the row. Pieces that continue the one before become part of it. `None` if there are more
-    /// pieces than are kept: elements of thousands of members.
+    /// Adds the next piece of the row. A piece that continues the previous one is merged with it. `None` if there are
+    /// more pieces than a layout keeps, as with elements of thousands of members.
     #[must_use]
     pub fn push(&mut self, part: ElementPart) -> Option<()> {
         let is_full = self.parts.len() >= MAX_PARTS;
@@ -45,7 +45,7 @@ impl ElementLayout {
         Some(())
     }
 
-    /// The layout of `count` elements that follow each other, as one element.
+    /// The layout of `count` consecutive elements as one element.
     pub fn repeated(&self, count: u64) -> Option<ElementLayout> {
         let count = usize::try_from(count).ok()?;
         let mut all = ElementLayout::new(self.size.checked_mul(count)?);
@@ -72,7 +72,7 @@ impl ElementLayout {
         &self.parts
     }
 
-    /// Whether a stored element is the row.
+    /// Whether a stored element is identical to the row.
     pub fn is_row(&self) -> bool {
         matches!(self.parts.as_slice(), [ElementPart { offset: 0, len, unit: 1 }] if *len == self.size)
     }

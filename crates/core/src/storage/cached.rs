@@ -128,8 +128,8 @@ impl<R: ReadAt> Cached<R> {
         Some(unpoisoned(shard))
     }
 
-    /// Whether the cache handles a range: it is small, not empty, and inside the storage. The inner storage reports other
-    /// ranges.
+    /// Whether the cache handles a range: it is small, not empty, and inside the storage. The inner storage reports
+    /// errors for other ranges.
     fn takes(&self, range: &Range<u64>) -> bool {
         let len = range.end.saturating_sub(range.start);
         (1..=LONGEST).contains(&len) && !self.shards.is_empty()

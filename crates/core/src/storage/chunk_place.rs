@@ -12,7 +12,7 @@ pub struct ChunkPlace<'a> {
     pub start: &'a [u64],
     /// The file or value that contains the bytes.
     pub container: Container<'a>,
-    /// The offset of the bytes in it. In a file it counts from the first byte, including a user block.
+    /// The offset of the bytes in the container. In a file it counts from the first byte, including a user block.
     pub offset: u64,
     /// The number of bytes.
     pub len: u64,
@@ -39,10 +39,11 @@ pub enum Container<'a> {
 pub enum ChunkPlacement {
     /// All places were visited. Chunks that were never written have no place.
     All,
-    /// The elements are in the metadata of their object, as compact data in HDF5. There are only a few: read them.
+    /// The elements are in the metadata of their object, as with HDF5's compact storage. There are only a few: read
+    /// them.
     InMetadata,
     /// The elements are in other arrays, as in a virtual dataset.
     InOtherArrays,
-    /// The array has no chunks in a file: its source is a text, a part of another array, or memory.
+    /// The array has no chunks in a file: its source is a text document, a part of another array, or memory.
     Nowhere,
 }

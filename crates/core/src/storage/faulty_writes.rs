@@ -17,8 +17,8 @@ pub enum WriteFault {
     Operation(u64),
     /// This and all later operations fail with EIO, as if the device was removed.
     FromOperation(u64),
-    /// The operation with the first number fails with EIO. If it is a write, at most the second number of its bytes are
-    /// written before.
+    /// The operation with the first number fails with EIO. If it is a write, at most the second number of its bytes is
+    /// written first.
     Torn(u64, usize),
     /// The device has space for this number of bytes. A larger write is written partly and fails with ENOSPC.
     Full(u64),

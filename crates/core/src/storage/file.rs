@@ -28,7 +28,7 @@ enum Beside {
 }
 
 impl FileStorage {
-    /// Opens a regular file. Files that it names in its folder and below may be opened, too.
+    /// Opens a regular file. Files in its folder and below that it names may also be opened.
     ///
     /// # Errors
     /// [`ErrorKind::FileNotFound`], [`ErrorKind::Io`], or [`ErrorKind::InvalidArgument`] for a directory or a device.
@@ -47,7 +47,7 @@ impl FileStorage {
         for _ in 0..real_path::ATTEMPTS {
             let siblings = match Directory::of(path, folders) {
                 Ok(siblings) => siblings,
-                // A file can be readable although its folder is not, or open although it has no name any more.
+                // A file can be readable although its folder is not, or open although it no longer has a name.
                 Err(e) if folders.is_empty() => return FileStorage::open_alone(path, &e),
                 Err(e) => return Err(e),
             };
@@ -59,7 +59,7 @@ impl FileStorage {
         Err(unsteady())
     }
 
-    /// Opens the regular file at a real path. `None` if there is a link in the path now, or nothing.
+    /// Opens the regular file at a real path. `None` if the path now contains a link, or nothing exists there.
     pub(super) fn open_real(real: &Path, siblings: Arc<Directory>) -> Result<Option<Self>> {
         let open = || {
             // Checked before opening, because opening a device can have side effects.

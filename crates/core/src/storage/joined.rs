@@ -83,7 +83,7 @@ impl ReadAt for Joined {
             self.parts.iter().try_fold(0, |sum: u64, part| Ok(sum.saturating_add(part.there(&range)?)));
         if len.saturating_sub(there?) > MAX_ZEROS {
             return Err(Error::malformed(format!(
-                "{len} bytes at {:#x} are in no part of the file",
+                "{len} bytes at {:#x} are outside all parts of the file",
                 range.start
             )));
         }
@@ -146,7 +146,7 @@ impl ReadAt for Joined {
         self.parts.iter().any(|part| part.storage.as_ref().is_ok_and(|storage| storage.is_far()))
     }
 
-    /// Each part has its own.
+    /// Each part has its own siblings.
     fn siblings(&self) -> Option<Arc<dyn Siblings>> {
         None
     }

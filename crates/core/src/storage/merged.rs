@@ -46,8 +46,9 @@ pub fn read_merged(
         let end = usize::try_from(range.end.checked_sub(whole.start)?).ok()?;
         (start <= end && end <= bytes.len()).then(|| bytes.slice(start..end))
     };
-    let missing =
-        |range: &Range<u64>| Error::malformed(format!("no bytes {:#x} to {:#x}", range.start, range.end));
+    let missing = |range: &Range<u64>| {
+        Error::malformed(format!("invalid byte range {:#x} to {:#x}", range.start, range.end))
+    };
     ranges.iter().map(|range| piece(range).ok_or_else(|| missing(range))).collect()
 }
 

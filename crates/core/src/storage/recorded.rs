@@ -73,7 +73,8 @@ impl<W: WriteAt> Recorded<W> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a change and records it if it succeeds. The log is locked meanwhile, so that it has the order of the changes.
+    /// Runs a change and records it if it succeeds. The log is locked meanwhile, so that its order is that of the
+    /// changes.
     fn record<T>(
         &self,
         change: impl FnOnce(&W) -> Result<T>,

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens files that an opened file names. Only this type decides where they are searched and which are allowed.
+/// Opens files that an opened file names. Only this type decides where to look for them and which are allowed.
 pub trait Siblings: Send + Sync {
     /// The identity of the opened file. `None` if it has no name.
     fn identity(&self) -> Option<&Path>;
@@ -86,8 +86,8 @@ impl Siblings for Unreachable {
     }
 }
 
-/// Opens regular files in the folder of the opened file and below, and in folders that the caller allows. The real path
-/// counts, after symbolic links.
+/// Opens regular files in the folder of the opened file and below, and in folders that the caller allows. What counts
+/// is the real path, after symbolic links are resolved.
 ///
 /// The search order is that of the HDF5 library. An absolute name is tried unchanged, then by its last component. A
 /// relative name is tried in the folder in the path of the opened file, in the working folder, and in the real folder of
@@ -111,7 +111,7 @@ impl Directory {
     pub fn of(path: &Path, allowed: &[PathBuf]) -> Result<Directory> {
         // The folder in the path: a symbolic link to one file does not allow the folder of its target.
         let folder = folder_of(path).canonicalize()?;
-        // The file is looked for in the real folder, so that it was there if the path leads elsewhere meanwhile.
+        // Looked up in the real folder, so that the file is known to be there even if the path leads elsewhere by now.
         let real =
             path.file_name().map_or_else(|| path.to_owned(), |name| folder.join(name)).canonicalize()?;
         let mut roots = vec![folder];
@@ -144,8 +144,8 @@ impl Directory {
         candidates
     }
 
-    /// The file at `candidate`. `None` if it does not exist. `between` is called between the decision whether it is
-    /// allowed and its opening.
+    /// The file at `candidate`. `None` if it does not exist. `between` is called after deciding whether the file is
+    /// allowed and before opening it.
     fn open_candidate(&self, candidate: &Path, between: &mut dyn FnMut()) -> Result<Option<Box<dyn ReadAt>>> {
         let named = |e: Error| e.of_another(candidate.display());
         for _ in 0..real_path::ATTEMPTS {
@@ -160,12 +160,12 @@ impl Directory {
             if let Some(storage) = FileStorage::open_real(&real, Arc::new(siblings)).map_err(named)? {
                 return Ok(Some(Box::new(storage)));
             }
-            // Another process has moved it since: where it leads, and whether there, is found out again.
+            // Another process has changed the path in the meantime: resolve it and check it again.
         }
         Err(named(unsteady()))
     }
 
-    /// The names in the folder in the path of the opened file, which may lead elsewhere than when the file was opened.
+    /// The names in the folder in the path of the opened file. This path may have changed since the file was opened.
     fn entries(&self) -> Result<Vec<(OsString, Kind)>> {
         for _ in 0..real_path::ATTEMPTS {
             let real = self.named.canonicalize()?;
@@ -213,7 +213,7 @@ impl Siblings for Directory {
     fn beginning_with(&self, prefix: &str) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for (name, _) in self.entries().map_err(|e| e.of_another(self.named.display()))? {
-            // A name that is not Unicode is none that is looked for.
+            // Names that are not Unicode cannot match.
             if let Ok(name) = name.into_string()
                 && name.starts_with(prefix)
             {
@@ -229,7 +229,7 @@ impl Siblings for Directory {
 pub(super) fn unsteady() -> Error {
     Error::new(
         ErrorKind::Io,
-        "leads elsewhere whenever it is opened: symbolic links in its path keep changing",
+        "points to a different file each time it is opened: symbolic links in its path keep changing",
     )
 }
 
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(contents(siblings.open(&"x".repeat(5000))), None);
         let absolute = dir.path().join("in/s").to_str().unwrap().to_owned();
         assert_eq!(contents(siblings.open(&absolute)).unwrap(), b"in/s");
-        // If the file of an absolute name does not exist, its last component is searched beside the opened file.
+        // If the file of an absolute name does not exist, its last component is looked for beside the opened file.
         assert_eq!(contents(siblings.open("/no/such/folder/s")).unwrap(), b"in/s");
         let below = siblings.open("below/b").unwrap().unwrap();
         assert_eq!(contents(below.siblings().unwrap().open("../s")).unwrap(), b"in/s");
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(siblings.identity(), Some(&*dir.path().join("in/own.h5").canonicalize().unwrap()));
     }
 
-    /// Gives `here` the content of `there`, a link, and the other way round, as often as it is called.
+    /// Swaps the contents of `here` and `there`, a link, each time it is called.
     #[cfg(unix)]
     fn swapped(dir: &Path, here: &str, there: &str) {
         std::fs::rename(dir.join(here), dir.join("swapping")).unwrap();
@@ -352,7 +352,7 @@ mod tests {
         let siblings = Directory::of(&dir.path().join("in/own.h5"), &[]).unwrap();
         for (name, here, there) in [("below/b", "in/below", "in/folder"), ("s", "in/s", "in/file")] {
             let candidate = dir.path().join("in").join(name);
-            // Swapped once, it leads outside when it is looked for again.
+            // After one swap, the path leads outside when it is resolved again.
             let mut times = 0;
             let once = siblings.open_candidate(&candidate, &mut || {
                 times += 1;
@@ -383,7 +383,7 @@ mod tests {
             // Where the link led is now a link itself.
             swapped(dir.path(), "in/below", "in/folder");
         });
-        // After an even number of swaps everything is as it was, so each attempt resolved a link anew.
+        // After an even number of swaps everything is unchanged, so each attempt resolved a link again.
         let e = never.err().unwrap();
         assert!(
             e.kind() == ErrorKind::Io && e.to_string().contains("symbolic links in its path keep changing")

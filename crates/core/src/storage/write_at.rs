@@ -23,10 +23,10 @@ pub trait WriteAt: ReadAt {
     /// [`ErrorKind::Io`] with the message of the operating system, for example if the device is full or fails.
     fn write_some(&self, offset: u64, bytes: &[u8]) -> Result<usize>;
 
-    /// Writes all of `bytes` at `offset`, in as many steps as the storage takes.
+    /// Writes all of `bytes` at `offset`, in as many steps as the storage needs.
     ///
     /// # Errors
-    /// As [`WriteAt::write_some`]. Any part of the bytes may be written then.
+    /// As [`WriteAt::write_some`]. Part of the bytes may then have been written.
     fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let written = self.write_some(offset, bytes)?;
@@ -34,7 +34,7 @@ pub trait WriteAt: ReadAt {
                 let left = bytes.len();
                 return Err(Error::new(
                     ErrorKind::Io,
-                    format!("{left} bytes at {offset:#x} are not written: the storage takes no more"),
+                    format!("{left} bytes at {offset:#x} were not written: the storage accepted no more"),
                 ));
             }
             offset = offset.saturating_add(written as u64);
@@ -314,7 +314,7 @@ pub(super) fn put(file: &mut Vec<u8>, offset: u64, bytes: &[u8]) -> Result<()> {
 }
 
 fn too_large(len: u64) -> Error {
-    Error::new(ErrorKind::LimitExceeded, format!("{len} bytes are more than memory addresses"))
+    Error::new(ErrorKind::LimitExceeded, format!("{len} bytes exceed the address space"))
 }
 
 #[cfg(test)]

@@ -39,10 +39,10 @@ impl DirectoryStore {
         }
     }
 
-    /// Does `open` with the real path of `key`, and returns both. `None` if there is nothing.
+    /// Calls `open` with the real path of `key`, and returns both. `None` if nothing exists there.
     ///
-    /// Nearly always the path of the key is real, and only `open` finds out: resolving it for every value would take longer
-    /// than reading the value. `open` must therefore refuse links, as all of [`real_path`] does.
+    /// The path of the key is nearly always real, and only `open` finds out: resolving it for every value would take
+    /// longer than reading the value. `open` must therefore refuse links, as all functions of [`real_path`] do.
     fn at_real_path<T>(
         &self,
         key: &Key,
@@ -55,7 +55,7 @@ impl DirectoryStore {
                 Ok(found) => return Ok(Some((real, found))),
                 Err(e) if is_link(&e) => {}
                 Err(e) if is_nothing(&e) && attempt == 0 => return Ok(None),
-                // It was there when its path was resolved.
+                // It existed when its path was resolved.
                 Err(e) if is_nothing(&e) => {}
                 Err(e) => return Err(e.into()),
             }
@@ -63,12 +63,15 @@ impl DirectoryStore {
                 Ok(real) if real.starts_with(&self.root) => real,
                 Ok(_) => return Err(Error::malformed(format!("{key} leads out of the store"))),
                 Err(e) if is_nothing(&e) => return Ok(None),
-                Err(e) if is_link(&e) => return Err(Error::malformed(format!("{key} leads in a circle"))),
+                Err(e) if is_link(&e) => {
+                    return Err(Error::malformed(format!("{key} is part of a cycle of symbolic links")));
+                }
                 Err(e) => return Err(e.into()),
             };
         }
-        let detail =
-            format!("{key} leads elsewhere whenever it is opened: symbolic links in its path keep changing");
+        let detail = format!(
+            "{key} points to a different file each time it is opened: symbolic links in its path keep changing"
+        );
         Err(Error::new(ErrorKind::Io, detail))
     }
 
@@ -82,7 +85,7 @@ impl DirectoryStore {
             // Checked before opening, because opening a device can have side effects.
             if !fs::symlink_metadata(path)?.is_file() {
                 let found = real_path::status(path)?;
-                // A link a moment ago: to be opened at the next attempt.
+                // It was a link a moment ago: the next attempt opens it.
                 return if found.is_file() { Err(real_path::link()) } else { Ok((None, found)) };
             }
             let file = real_path::open(path)?;
@@ -111,7 +114,7 @@ impl DirectoryStore {
             Err(e) if e.kind() == ErrorKind::Malformed => {
                 return Ok(EntryKind::Unfollowed("leads out of the store or in a circle"));
             }
-            // Who may not look there cannot know more, and the other entries can be read.
+            // Without permission nothing more can be found out, and the other entries can still be read.
             Err(e) if is_denied(&e) => return Ok(EntryKind::Unfollowed("leads where access is denied")),
             Err(e) => return Err(e),
         };
@@ -171,7 +174,7 @@ impl Store for DirectoryStore {
             Ok(match name.into_string() {
                 Ok(name) => Entry { kind: self.kind(prefix, &name, kind)?, name },
                 Err(name) => {
-                    // A file of such a name is neither a document nor a chunk.
+                    // A file with such a name is neither a document nor a chunk.
                     let kind = match kind {
                         Kind::File | Kind::Other => EntryKind::Refused(NOT_UNICODE),
                         Kind::Folder | Kind::Link => EntryKind::Unfollowed(NOT_UNICODE),

@@ -372,7 +372,7 @@ fn reads_zip64_end_records() {
 #[test]
 fn damage_in_a_zip_file_gives_errors_and_no_panics() {
     let whole = fixture("plain");
-    // A far file gives the same bytes and the same errors.
+    // A remote file gives the same bytes and the same errors.
     let read_all = |store: &ZipStore| {
         let keys = ["zarr.json", "a/c/0", "a/zarr.json", "twice"].map(key);
         let mut all = store.read_many(&keys, 1 << 20);

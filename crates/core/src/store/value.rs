@@ -44,12 +44,12 @@ pub trait Value {
     fn has_cheap_parts(&self) -> bool;
 }
 
-/// The only range of a request.
+/// The only piece of a request for one range.
 pub(super) fn only(pieces: Vec<Bytes>) -> Bytes {
     pieces.into_iter().next().unwrap_or_default()
 }
 
-/// A value that is searched again for each part.
+/// A value that is looked up again for each part.
 pub(super) struct ByKey<'a, S: ?Sized> {
     pub(super) store: &'a S,
     pub(super) key: &'a Key,
@@ -62,7 +62,7 @@ impl<S: Store + ?Sized> Value for ByKey<'_, S> {
     }
 
     fn parts(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        // A whole value is read with `read`, because stores verify checksums only then.
+        // A whole value is read with `read`, because only then do stores verify checksums.
         let pieces = match ranges {
             [range] if *range == (0..self.size) => {
                 self.store.read(self.key, self.size)?.map(|bytes| vec![bytes])

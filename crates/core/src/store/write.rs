@@ -22,11 +22,11 @@ pub trait WritableStore: Store {
     /// Errors of the system.
     fn delete(&self, key: &Key) -> Result<bool>;
 
-    /// Deletes all values below `prefix`, and its folders, if the store has folders. Nothing happens if there are none. A
-    /// deletion that was stopped can be repeated.
+    /// Deletes all values below `prefix`, and its folders, if the store has folders. Does nothing if there are none. An
+    /// interrupted deletion can be repeated.
     ///
     /// # Errors
-    /// Errors of the system. Any of the values may be deleted then.
+    /// Errors of the system. Some of the values may then have been deleted.
     fn delete_below(&self, prefix: &Key) -> Result<()> {
         let mut left = vec![prefix.clone()];
         while let Some(prefix) = left.pop() {
@@ -42,9 +42,9 @@ pub trait WritableStore: Store {
     }
 
     /// Writes the value of `key` in parts, for values that do not fit into memory. Bytes of an existing value remain
-    /// until they are overwritten, so that an interrupted writer can go on.
+    /// until they are overwritten, so that an interrupted writer can continue.
     ///
-    /// Without an implementation of its own, a store gets the value as a whole when it is finished.
+    /// With the default implementation, the store receives the value as a whole when it is finished.
     ///
     /// # Errors
     /// As [`WritableStore::put`].
@@ -55,7 +55,7 @@ pub trait WritableStore: Store {
         Ok(Box::new(WholeValue { store: self, key: key.clone(), value: Mutex::default() }))
     }
 
-    /// Whether keys that differ only in case are different, as they are not in the folders of Windows and macOS.
+    /// Whether keys that differ only in case are distinct, unlike in folders on Windows and macOS.
     fn distinguishes_case(&self) -> bool {
         true
     }
@@ -63,7 +63,7 @@ pub trait WritableStore: Store {
     /// Completes the store. A store in a single file can be read only after this call, and accepts no more values.
     ///
     /// # Errors
-    /// Errors of the system. The written values may be lost then.
+    /// Errors of the system. The written values may then be lost.
     fn finish(&self) -> Result<()>;
 }
 
@@ -72,7 +72,7 @@ pub trait ValueWriter: Send + Sync {
     /// Writes bytes at an offset. The value grows as needed; bytes between its end and the offset are zeros.
     ///
     /// # Errors
-    /// Errors of the system. Any part of the bytes may be written then.
+    /// Errors of the system. Part of the bytes may then have been written.
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
 
     /// Ends the value after `len` bytes. From now on it is as durable as a value that was [put](WritableStore::put).
@@ -82,7 +82,7 @@ pub trait ValueWriter: Send + Sync {
     fn finish(&self, len: u64) -> Result<()>;
 }
 
-/// A value that is put when it is finished.
+/// A value that is stored only when it is finished.
 struct WholeValue<S: ?Sized> {
     store: Arc<S>,
     key: Key,

@@ -67,7 +67,7 @@ impl ZipStore {
     }
 
     fn inflate(&self, entry: &Located, key: &Key) -> Result<Bytes> {
-        // Errors have the same messages as for a near file.
+        // Errors have the same messages as for a local file.
         if self.is_far()
             && let Some(Ok(bytes)) = self.inflate_together(&[(entry, key)]).pop()
         {
@@ -89,7 +89,7 @@ fn local_lengths(header: &[u8], entry: &Located) -> Result<(u64, u64)> {
 
 fn other_name(entry: &Located, key: &Key) -> Error {
     let end = entry.header.saturating_add(LOCAL_HEADER);
-    Error::malformed(format!("another name than the central directory's {key:?}")).at(LOCAL_NAME, end)
+    Error::malformed(format!("a name different from {key:?} in the central directory")).at(LOCAL_NAME, end)
 }
 
 /// Decodes the bytes of an entry from `start` on. `stored` are its stored bytes.
@@ -107,7 +107,7 @@ fn unpack(entry: &Located, key: &Key, start: u64, stored: Bytes) -> Result<Bytes
             let mut out = vec![0; len];
             let found = Decompressor::new().deflate_decompress(&stored, &mut out);
             if found != Ok(len) {
-                return Err(broken("no deflate stream of the length it should have"));
+                return Err(broken("not a deflate stream of the expected length"));
             }
             out.into()
         }

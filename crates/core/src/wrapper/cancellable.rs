@@ -3,8 +3,8 @@
 use super::Wrapper;
 use crate::{CancelToken, Result};
 
-/// Storage or a store that checks a token before each read, and splits long reads so that the check is frequent. Walks
-/// of indexes and headers also end soon after a cancellation.
+/// Storage or a store that checks a token before each read, and splits long reads so that checks are frequent. Walks of
+/// indexes and headers therefore also end soon after a cancellation.
 pub struct Cancellable<R> {
     inner: R,
     token: CancelToken,

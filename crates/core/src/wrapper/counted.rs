@@ -1,10 +1,10 @@
-//! Counts requests, and can simulate far storage.
+//! Counts requests, and can simulate remote storage.
 
 use super::Wrapper;
 use crate::Result;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Storage or a store that counts requests, for tests of the number of requests of a task.
+/// Storage or a store that counts requests, for tests of how many requests a task makes.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -28,13 +28,13 @@ pub struct Counted<R> {
 }
 
 impl<R> Counted<R> {
-    /// Counts the requests of `inner`, which stays near or far.
+    /// Counts the requests of `inner`. Whether it is remote does not change.
     pub fn new(inner: R) -> Self {
         let zero = || AtomicU64::new(0);
         Counted { inner, is_far: false, requests: zero(), ranges: zero(), bytes: zero() }
     }
 
-    /// Counts the requests of `inner`, and reports it as far.
+    /// Counts the requests of `inner`, and reports it as remote.
     pub fn far(inner: R) -> Self {
         Counted { is_far: true, ..Counted::new(inner) }
     }

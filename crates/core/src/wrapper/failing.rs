@@ -1,4 +1,4 @@
-//! Storage or a store of which one request fails, for tests.
+//! Storage or a store in which one request fails, for tests.
 
 use super::Wrapper;
 use crate::storage::{ReadAt, Siblings};
@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Storage or a store of which one request fails with [`ErrorKind::Io`]. Requests to files that it names, and requests
-/// to open these, are counted too.
+/// Storage or a store in which one request fails with [`ErrorKind::Io`]. Requests to files that it names, and requests
+/// to open these files, are counted too.
 #[derive(Clone, Debug)]
 pub struct Failing<R> {
     inner: R,

@@ -1,4 +1,4 @@
-//! Notes requests that fail, so that no answer can leave them out.
+//! Records failed requests, so that no result can conceal them.
 
 use super::Wrapper;
 use crate::storage::{ReadAt, Siblings};
@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The failed requests to everything that was opened with it. Clones share them.
 ///
-/// Readers go on after a failed read: one unreadable object must not hide the others. Whoever asked for the whole asks
-/// here whether something failed that no error named.
+/// Readers continue after a failed read: one unreadable object must not hide the others. A caller that asked for
+/// everything can check here whether a failure occurred that no error reported.
 #[derive(Clone, Debug, Default)]
 pub struct Failures(Arc<Mutex<Option<String>>>);
 
 impl Failures {
-    /// The first request that the system refused, such as a read of a damaged disk or a file that may not be read.
-    /// `None` if there was none. A missing file is not a failure.
+    /// The first request that the system refused, such as a read of a damaged disk or of a file without read
+    /// permission. `None` if there was none. A missing file is not a failure.
     pub fn first(&self) -> Option<Error> {
         self.noted().clone().map(|detail| Error::new(ErrorKind::Io, detail))
     }
@@ -26,7 +26,7 @@ impl Failures {
         self.noted().is_none()
     }
 
-    /// Notes `error` if it is a failure of the system. `asked` says what was requested.
+    /// Records `error` if it is a failure of the system. `asked` describes the request.
     pub fn note(&self, asked: impl fmt::Display, error: &Error) {
         if error.kind() == ErrorKind::Io {
             self.noted().get_or_insert_with(|| format!("reading {asked} failed: {error}"));
@@ -38,16 +38,16 @@ impl Failures {
     }
 }
 
-/// Storage or a store that notes requests that fail, also those to files that an opened file names.
+/// Storage or a store that records failed requests, including those to files that an opened file names.
 pub struct Noting<R> {
     inner: R,
-    /// The name of a file that an opened file names.
+    /// The name of this file, if an opened file names it.
     name: Option<String>,
     failures: Failures,
 }
 
 impl<R> Noting<R> {
-    /// Wraps `inner`. Failed requests are noted in `failures`.
+    /// Wraps `inner`. Failed requests are recorded in `failures`.
     pub fn new(inner: R, failures: Failures) -> Self {
         Noting { inner, name: None, failures }
     }

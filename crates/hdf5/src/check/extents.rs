@@ -43,8 +43,8 @@ pub(super) struct Overlap {
 
 /// All claimed ranges, sorted and without overlap.
 ///
-/// Claims are collected in a list, which is merged into the map when it has a quarter of its size. So merging costs
-/// little, and the map takes 24 bytes for each range that cannot be joined with the next one.
+/// Claims are collected in a list, which is merged into the map when it reaches a quarter of the map's size. This makes
+/// merging cheap, and the map takes 24 bytes for each range that cannot be joined with the next one.
 #[derive(Default)]
 pub(super) struct Extents {
     map: Vec<Claim>,

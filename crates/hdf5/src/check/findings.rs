@@ -24,7 +24,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-/// The result of a check in numbers.
+/// The totals of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of findings of each rule, including those that were not reported, in the order of
@@ -54,7 +54,7 @@ pub struct Extent {
     pub len: u64,
     /// The number of its object, in the order in which objects are reached. 0 for the file.
     pub object: u32,
-    /// Whether it is part of a range that was reported before, like a message in an object header.
+    /// Whether it is part of a range that was reported before, such as a message in an object header.
     pub is_part: bool,
     /// Whether it is allocated with the structure, which does not use it.
     pub is_spare: bool,

@@ -37,7 +37,7 @@ pub(super) struct Heap {
     tiny: (u64, u64),
     /// Whether all blocks and objects could be read.
     is_whole: bool,
-    /// Filtered blocks that were decoded last, by address. Names are not in the order of blocks.
+    /// The filtered blocks decoded most recently, by address. The order of names is not the order of blocks.
     decoded: VecDeque<(u64, Rc<Vec<u8>>)>,
 }
 
@@ -351,7 +351,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The object with a heap ID that is stored at `from`. `count` records that it is in use.
+    /// The object whose heap ID is stored at `from`. `count` records that it is in use.
     pub(super) fn heap_object(
         &mut self,
         heap: &mut Heap,
@@ -484,7 +484,7 @@ enum Field {
 
 const KNOWN_FLAGS: u8 = 0b11;
 
-/// A block can be decoded often. One larger than this many times its stored size is charged more.
+/// Blocks can be decoded repeatedly. One that is more than this many times as large as its stored size is charged more.
 const FREE_EXPANSION: u64 = 256;
 
 /// Bytes of decoded blocks that are kept.

@@ -1,4 +1,4 @@
-//! Free-space managers, of heaps and of the file.
+//! Checks free-space managers, of heaps and of the file.
 
 use super::Checker;
 use super::reading::{AtOffset, Pointer, pointer};
@@ -16,7 +16,7 @@ pub(super) struct FreeSpace {
     pub(super) sections: Vec<FreeSection>,
 }
 
-/// A free section, and where the list has it.
+/// A free section, and its place in the list.
 pub(super) struct FreeSection {
     pub(super) offset: u64,
     pub(super) size: u64,
@@ -25,12 +25,12 @@ pub(super) struct FreeSection {
 }
 
 impl FreeSpace {
-    /// The structure that has the sections.
+    /// The structure that contains the sections.
     pub(super) const LIST: &'static str = FreeSpaceSectionList::NAME;
 }
 
 impl Checker<'_> {
-    /// The manager at `address` with its sections, in order of their offsets.
+    /// The manager at `address`, with its sections in order of offset.
     pub(super) fn free_space(
         &mut self,
         address: Address,
@@ -113,7 +113,7 @@ impl Checker<'_> {
         Ok(Some((list, context)))
     }
 
-    /// libhdf5 before 1.10 stored the sizes of sections in a byte less where the greatest is a power of 256.
+    /// libhdf5 before 1.10 stored section sizes in one byte less if the largest one is a power of 256.
     fn section_list_context(
         &self,
         header: &FreeSpaceManagerHeader,
@@ -134,7 +134,7 @@ impl Checker<'_> {
         if !fits(&context) && fits(&older) { older } else { context }
     }
 
-    /// The sections one by one, which must come in order of their sizes and lie apart.
+    /// Reads the sections one by one. They must be in order of size and must not overlap.
     fn sections(
         &mut self,
         context: &SectionListContext,

@@ -1,4 +1,4 @@
-//! Global heap collections, and which of their objects are in use.
+//! Checks global heap collections, and which of their objects are in use.
 
 use super::objects;
 use super::reading::{Pointer, pointer};
@@ -13,10 +13,10 @@ use rustc_hash::FxHashMap;
 
 /// All collections that were reached.
 pub(super) struct Collections {
-    /// By address; `None` of what is not a collection.
+    /// By address; `None` for what is not a collection.
     read: FxHashMap<u64, Option<Collection>>,
     objects: usize,
-    /// Whether all elements could be read that may refer to objects.
+    /// Whether all elements that may refer to objects could be read.
     pub(super) is_whole: bool,
 }
 
@@ -35,7 +35,7 @@ struct Collection {
 struct Object {
     index: u16,
     is_used: bool,
-    /// In the collection.
+    /// The offset in the collection.
     start: u64,
     len: u64,
 }
@@ -44,7 +44,7 @@ struct Object {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeapElement {
     address: Address,
-    /// Where its bytes are in the file.
+    /// The file offset of its bytes.
     pub(super) byte: u64,
     pub(super) len: u64,
     /// Whether nothing referred to it before.
@@ -52,7 +52,7 @@ pub(super) struct HeapElement {
 }
 
 impl Checker<'_> {
-    /// The object with an ID that stands at `from`.
+    /// The object whose ID is stored at `from`.
     pub(super) fn heap_element(&mut self, id: GlobalHeapId, from: Pointer) -> Result<Option<HeapElement>> {
         let Some(raw) = id.collection.get() else {
             let message = "the address of the collection is undefined";
@@ -81,8 +81,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes the empty object of an element without content, if it has one. Of an element that had content, the ID of
-    /// its object may remain, to which nothing refers then.
+    /// Marks the empty object of an element without content as used, if it has one. If the element had content before,
+    /// it may still have the ID of that object; nothing refers to the object then.
     pub(super) fn empty_heap_element(&mut self, id: GlobalHeapId, from: Pointer) -> Result<()> {
         let Some(raw) = id.collection.get().filter(|raw| *raw != 0 && id.index != 0) else { return Ok(()) };
         if !self.collections.read.contains_key(&raw) {
@@ -113,7 +113,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The object with an ID, of which it was reported if it is not there.
+    /// The object with an ID. If it does not exist, that was already reported.
     pub(super) fn known_element(&self, id: GlobalHeapId) -> Option<HeapElement> {
         let collection = self.collections.read.get(&id.collection.0)?.as_ref()?;
         let index = u16::try_from(id.index).ok()?;
@@ -176,7 +176,7 @@ impl Checker<'_> {
         Ok(Some(Collection { byte, objects }))
     }
 
-    /// Object 0 stands for what is free, which is all that the others leave.
+    /// Object 0 stands for the free space, which is everything that the other objects leave.
     fn free_object(&mut self, byte: u64, start: u64, end: u64, bytes: &[u8]) {
         const NAME: &str = GlobalHeapCollection::NAME;
         let sizes = self.sizes();

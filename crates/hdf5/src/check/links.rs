@@ -1,4 +1,4 @@
-//! Groups that store links as messages, in the header or in a heap.
+//! Checks groups that store links as messages, in the header or in a heap.
 
 use super::Checker;
 use super::btree_v2::Walked;
@@ -17,7 +17,7 @@ use hyperslab_core::Result;
 use rustc_hash::{FxHashSet, FxHasher};
 use std::hash::Hasher;
 
-/// The links of one group, as far as they are compared with each other.
+/// The properties of the links of one group that are compared with each other.
 struct Links {
     info: LinkInfo,
     /// Hashes of names.
@@ -26,7 +26,7 @@ struct Links {
     count: u64,
 }
 
-/// Where a link message is, and how it begins.
+/// A link message: where it is, and how it begins.
 struct Found<'b> {
     byte: u64,
     bytes: &'b [u8],
@@ -143,7 +143,7 @@ impl Checker<'_> {
         Ok(Some(link))
     }
 
-    /// The index by creation order has the links of the index by name, each under its own order.
+    /// Checks that the index by creation order has the links of the index by name, each under its own order.
     fn link_order_index(
         &mut self,
         index: crate::format::Address,
@@ -197,7 +197,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Names of one hash come in order.
+    /// Checks that names with the same hash are in order.
     pub(super) fn check_name_order(
         &mut self,
         last: &mut Option<(u32, Vec<u8>)>,
@@ -237,7 +237,7 @@ impl Checker<'_> {
     }
 }
 
-/// The heap IDs of an index, whatever their order.
+/// The heap IDs of an index, regardless of order.
 #[derive(Default, PartialEq, Eq)]
 pub(super) struct Ids {
     count: u64,
@@ -270,7 +270,7 @@ impl LinkInfoFields {
     }
 }
 
-/// Where in a link message the target begins.
+/// The offset of the target in a link message.
 fn target_at(link: &Link, bytes: &[u8]) -> u64 {
     let flags = bytes.get(1).copied().unwrap_or(0);
     let bit = |bit: u8, len: u64| if flags & bit != 0 { len } else { 0 };

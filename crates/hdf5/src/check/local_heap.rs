@@ -1,4 +1,4 @@
-//! Local heaps: names, and the list of free blocks between them.
+//! Checks local heaps: names, and the list of free blocks between them.
 
 use super::Checker;
 use super::reading::{AtOffset, Pointer};
@@ -9,7 +9,7 @@ use crate::format::{Address, Structure};
 use bytes::Bytes;
 use hyperslab_core::{Decoder, Result};
 
-/// A heap whose names can be asked for.
+/// A heap in which names can be looked up.
 pub(super) struct LocalHeap {
     /// The file offset of the data segment.
     pub(super) byte: u64,

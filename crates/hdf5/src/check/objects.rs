@@ -289,7 +289,7 @@ impl Checker<'_> {
             entry.links = entry.links.saturating_add(1);
             entry.is_linked = true;
             entry.cached = entry.cached.or(cached);
-            // So far, only messages had led to it.
+            // Until now, only messages had led to it.
             if let Some(name) = renamed.filter(|_| parent < number) {
                 (entry.parent, entry.name) = (parent, name);
             }

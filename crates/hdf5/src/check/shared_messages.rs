@@ -22,8 +22,8 @@ use std::cmp::Ordering;
 #[derive(Default)]
 pub(super) struct SharedMessages {
     indexes: Vec<Index>,
-    /// The number of headers with a copy of a message that is shared as well, by its hash. The first header with the
-    /// message keeps it.
+    /// The number of headers with their own copy of a message that is also shared, by its hash. The first header with
+    /// the message keeps it.
     kept: FxHashMap<u32, u32>,
     /// Whether the last message from a heap was used for the first time.
     pub(super) is_first_use: bool,

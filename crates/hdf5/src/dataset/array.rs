@@ -54,7 +54,7 @@ impl Array {
         &self.place
     }
 
-    /// The size of all elements as they are stored, without filters.
+    /// The stored size of all elements, without filters.
     pub(super) fn logical_bytes(&self) -> Result<u64> {
         let count = self.dims.as_deref().map_or(Some(0), element_count);
         let bytes = count.and_then(|count| count.checked_mul(self.elements.converter.stored_size() as u64));
@@ -83,8 +83,8 @@ impl Array {
         }
     }
 
-    /// Whether no element was ever written: there is no chunk, or no address. Storage of zero bytes for elements is
-    /// damage, which reading finds.
+    /// Whether no element was ever written, because there is no chunk or no address. If there are elements but their
+    /// storage has zero bytes, the file is damaged, which reading detects.
     pub fn is_wholly_unwritten(&self) -> bool {
         match &self.place {
             ElementStorage::External(_) | ElementStorage::Mapped(..) => false,
@@ -102,14 +102,14 @@ impl Array {
         }
     }
 
-    /// Where the bytes of a row lie in an element as it is stored. `None` if elements are otherwise converted.
+    /// Where the bytes of a row lie in a stored element. `None` if elements are converted in any other way.
     pub fn element_layout(&self) -> Option<ElementLayout> {
         self.elements.converter.layout()
     }
 
-    /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`, which grows if
-    /// necessary. Returns their number, and the mask of the filters that were not applied. `None` if the chunk was never
-    /// written.
+    /// Reads the stored bytes of the chunk that begins at `start` into the beginning of `out`, which grows if
+    /// necessary. Returns their number, and the mask of the filters that were not applied. `None` if the chunk was
+    /// never written.
     ///
     /// # Errors
     /// If the dataset is not chunked, or the chunk cannot be read.
@@ -147,7 +147,7 @@ impl Array {
         }
     }
 
-    /// Reads the elements of `region` to `rows`, in row-major order. What they point to is added to `heap`.
+    /// Reads the elements of `region` into `rows`, in row-major order. What they point to is added to `heap`.
     ///
     /// # Errors
     /// If the length of `rows` is not that of the region, or elements cannot be read.
@@ -227,7 +227,7 @@ impl Array {
         Ok(())
     }
 
-    /// Reads the elements of `region` to `out`, as they are stored.
+    /// Reads the stored elements of `region` into `out`.
     fn read_stored(&self, file: &File, dims: &[u64], region: &Region, out: &mut [u8]) -> Result<()> {
         let size = self.elements.converter.stored_size();
         match &self.place {
@@ -263,7 +263,7 @@ impl Array {
 }
 
 /// What a read needs: the file, the heap for variable-length elements, the buffers of the thread, and the virtual
-/// datasets that it reads for.
+/// datasets on whose behalf it reads.
 pub(super) struct Means<'a> {
     pub(super) file: &'a File,
     pub(super) heap: &'a mut Heap<Reference>,
@@ -284,5 +284,5 @@ fn short(dims: &[u64], size: usize, stored: u64) -> Error {
     Error::malformed(format!("{stored} stored bytes, expected {dims:?} elements of {size} bytes"))
 }
 
-/// The number of stored bytes that are converted at once. They should fit in a near cache.
+/// The number of stored bytes that are converted at once. They should fit in a fast CPU cache.
 const BAND: u64 = 256 << 10;

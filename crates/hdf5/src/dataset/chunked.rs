@@ -88,7 +88,7 @@ impl Chunks {
         })
     }
 
-    /// Reads the elements of `region` to `out`.
+    /// Reads the elements of `region` into `out`.
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -207,7 +207,7 @@ impl Chunks {
         self.table.stored_bytes()
     }
 
-    /// Reads the stored bytes of the chunk that begins at `start` to the beginning of `out`. Returns their number,
+    /// Reads the stored bytes of the chunk that begins at `start` into the beginning of `out`. Returns their number,
     /// and the mask of the filters that were not applied.
     pub(super) fn stored(
         &self,
@@ -267,7 +267,7 @@ impl Chunks {
         }
     }
 
-    /// Reads a chunk to `out` and removes its filters.
+    /// Reads a chunk into `out` and removes its filters.
     fn load(
         &self,
         reader: &Reader,
@@ -296,7 +296,7 @@ impl Chunks {
         decode(&codecs, stored, out, scratch).map_err(placed)
     }
 
-    /// Reads a chunk without filters in pieces that fit in a near cache. Pieces without elements of the region are
+    /// Reads a chunk without filters in pieces that fit in a fast CPU cache. Pieces without elements of the region are
     /// skipped.
     fn load_in_pieces(
         &self,
@@ -322,7 +322,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// The bytes that are stored of a chunk.
+    /// The number of stored bytes of a chunk.
     fn stored_size(&self, chunk: &Chunk, entry: &ChunkEntry) -> u64 {
         self.as_read(chunk, *entry).size
     }

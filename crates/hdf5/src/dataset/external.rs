@@ -108,7 +108,8 @@ impl External {
         }
     }
 
-    /// Calls `visit` with each segment of the first `len` bytes of the dataset that is not whole in its file.
+    /// Calls `visit` with each segment of the first `len` bytes of the dataset that its file does not completely
+    /// contain.
     ///
     /// # Errors
     /// If a file does not exist or cannot be opened; the errors of `visit`.
@@ -128,7 +129,7 @@ impl External {
         Ok(())
     }
 
-    /// Reads from byte `offset` of the dataset to `out`. Bytes past the end of a file are zeros.
+    /// Reads from byte `offset` of the dataset into `out`. Bytes past the end of a file are zeros.
     pub(super) fn read(&self, file: &File, offset: u64, out: &mut [u8]) -> Result<()> {
         let (mut at, mut rest) = (offset, out);
         let first = self.slots.partition_point(|slot| slot.end <= offset);

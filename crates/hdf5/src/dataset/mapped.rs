@@ -1,7 +1,7 @@
 //! Reads virtual datasets, whose elements are in other datasets.
 //!
-//! Options of the library have their defaults here: a dataset grows with its sources (`H5D_VDS_LAST_AVAILABLE`), and
-//! numbered sources end before the first missing one.
+//! Options of the library have their default values here: a dataset grows with its sources (`H5D_VDS_LAST_AVAILABLE`),
+//! and numbered sources end before the first missing one.
 //!
 //! Spec: HDF5 III.F Disk Format: Level 1F - Global Heap Block for Virtual Datasets
 
@@ -122,8 +122,8 @@ impl Mapped {
         Ok(Mapped { mappings, own })
     }
 
-    /// Calls `visit` with the name of each file that has sources, the file itself left out. Numbered files end before the
-    /// first of which `is_there` says that it is missing.
+    /// Calls `visit` with the name of each file that has sources, except the file itself. Numbered files end before the
+    /// first one that `is_there` reports as missing.
     pub(super) fn files(
         &self,
         is_there: &dyn Fn(&str) -> bool,
@@ -187,7 +187,7 @@ impl Mapped {
         Ok(all.map(|((stored, derived), min)| derived.map_or(*stored, |derived| derived.max(min))).collect())
     }
 
-    /// Reads the rows of `region` from the sources. Before, all rows hold the fill value, which is `fill`.
+    /// Reads the rows of `region` from the sources. Beforehand, all rows must hold the fill value `fill`.
     pub(super) fn read(
         &self,
         means: &mut Means<'_>,

@@ -11,7 +11,7 @@ use crate::format::message::external_files::ExternalFiles;
 use crate::object::{Object, ObjectKind};
 use hyperslab_core::Result;
 
-/// What an object names another file for.
+/// Why an object refers to another file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamedFor {
     /// Its elements are bytes of that file.
@@ -20,7 +20,7 @@ pub enum NamedFor {
     Source,
 }
 
-/// Elements of a dataset that should be elsewhere and are not there.
+/// Elements that a dataset takes from elsewhere but that are missing there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingSource<'a> {
     /// A dataset that a virtual dataset takes elements from: its file, `.` for the same file, and its path.
@@ -30,21 +30,21 @@ pub enum MissingSource<'a> {
         /// The path of the dataset.
         path: &'a str,
     },
-    /// Bytes behind the end of an external file of raw bytes.
+    /// Bytes past the end of an external file of raw bytes.
     Bytes {
         /// The name of the file.
         file: &'a str,
-        /// How many bytes of elements it has.
+        /// The number of bytes of elements in the file.
         found: u64,
-        /// How many it should have.
+        /// The number of bytes of elements that it should have.
         expected: u64,
     },
 }
 
 impl Dataset {
-    /// Calls `visit` with each source of a virtual dataset that does not exist, so that elements have the fill value
-    /// instead, and with each external file that ends too early, so that elements are zeros. Sources of sources are
-    /// included, and of numbered sources all whose blocks are within the extents.
+    /// Calls `visit` with each source of a virtual dataset that does not exist, whose elements then read as the fill
+    /// value, and with each external file that ends too early, whose missing elements read as zeros. Sources of sources
+    /// are included, and for numbered sources, all whose blocks are within the extents.
     ///
     /// # Errors
     /// If a source exists and cannot be opened, or an external file does not exist; the errors of `visit`.
@@ -73,10 +73,10 @@ impl Dataset {
 }
 
 impl Object {
-    /// Calls `visit` with the name of each other file that holds elements of this object. A name can come several
-    /// times. Numbered sources are named as long as there are files of these names, the first one in any case.
+    /// Calls `visit` with the name of each other file that holds elements of this object. A name can occur several
+    /// times. Numbered sources are included as long as files with these names exist, the first one in any case.
     ///
-    /// No file is opened, except to see whether a numbered source is there.
+    /// No file is opened, except to find out whether a numbered source exists.
     ///
     /// # Errors
     /// If the names cannot be read; the errors of `visit`.

@@ -47,7 +47,7 @@ impl Array {
     }
 }
 
-/// Bytes that lie together in the file, which may be one that a driver spread over several.
+/// Bytes that are contiguous in the address space of the file, which a driver may have split over several files.
 struct Piece {
     address: Address,
     len: u64,

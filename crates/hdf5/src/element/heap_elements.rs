@@ -16,7 +16,7 @@ pub struct HeapElements<'a> {
     sizes: &'a Sizes,
 }
 
-/// Called with an ID, and with the elements and the length of its object, if those contain IDs too. Returns the ID
+/// Called with an ID, and with the elements and the length of its object, if those also contain IDs. Returns the ID
 /// that is stored instead.
 pub type IdVisitor<'v> =
     dyn FnMut(GlobalHeapId, Option<(HeapElements<'_>, usize)>) -> Result<GlobalHeapId> + 'v;

@@ -38,7 +38,7 @@ pub(super) enum Op {
     Widen(Integer),
     /// Extracts bit fields with padding bits.
     ExtractBits(Bits),
-    /// Reads texts and sequences from the global heap; the size is that of a stored element.
+    /// Reads strings and sequences from the global heap; the size is that of a stored element.
     VariableLength(usize, Variable),
     /// Decodes references; the size is that of a stored element.
     Reference(usize, ReferenceForm),

@@ -507,7 +507,7 @@ fn rejects_slots_that_point_outside_of_the_heap() {
         converter.store(&row, &heap, &mut stored, &mut objects).map(|()| (stored, objects.0))
     };
     assert_eq!(store(2, 1).unwrap().1, [b"bc".to_vec()]);
-    // An empty text has an object, wherever its slot points.
+    // An empty string has an object, wherever its slot points.
     assert_eq!(store(0, 9).unwrap().1, [Vec::new()]);
     assert!(store(3, 1).is_err() && store(1, u64::MAX).is_err() && store(u32::MAX, 0).is_err());
     assert!(converter.store(&[0; 15], &heap, &mut [0; 16], &mut Objects::default()).is_err());

@@ -1,4 +1,4 @@
-//! Texts and sequences in the global heap.
+//! Strings and sequences in the global heap.
 
 use super::program::{Program, Run, Store};
 use crate::format::Structure;
@@ -62,7 +62,7 @@ pub(super) fn read(run: &mut Run<'_>, items: &Variable, stored: &[u8]) -> Result
 }
 
 /// Stores the bytes that a slot points to in the global heap, and writes the element. An empty sequence needs no heap
-/// object; without one, programs in C find no pointer where they look for an empty text.
+/// object. An empty string does: without one, C programs find no pointer where they expect the string.
 pub(super) fn write(store: &mut Store<'_>, items: &Variable, slot: Slot, stored: &mut [u8]) -> Result<()> {
     stored.fill(0);
     if slot.count == 0 && matches!(items, Variable::Elements(_)) {

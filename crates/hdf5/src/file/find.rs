@@ -32,15 +32,15 @@ impl Elsewhere {
         Elsewhere { file, name, path }
     }
 
-    /// Adds to an error the name of the file and the path.
+    /// Adds the name of the file and the path to an error.
     pub(crate) fn in_it(&self, e: Error) -> Error {
         e.in_object(&self.path).of_another(&self.name)
     }
 }
 
 impl File {
-    /// The object at a path from the root group. Soft links are followed. `None` if there is none, or more links are on
-    /// the way than [`MAX_LINKS`](hyperslab_core::links::MAX_LINKS).
+    /// The object at a path from the root group. Soft links are followed. `None` if there is no such object, or the
+    /// path leads through more links than [`MAX_LINKS`](hyperslab_core::links::MAX_LINKS).
     ///
     /// # Errors
     /// If a group on the way cannot be read, or a link leads to another file.
@@ -49,7 +49,7 @@ impl File {
         Ok(found.map(|found| found.address))
     }
 
-    /// As [`File::find`], also through external links, which count as soft ones do. `open` opens the files that they
+    /// As [`File::find`], but also follows external links, which count like soft ones. `open` opens the files that they
     /// name.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl File {
     }
 }
 
-/// What the link of this name in the group at `address` leads to. `None` if there is no such link, or no group.
+/// The target of the link with this name in the group at `address`. `None` if there is no such link, or no group.
 fn target(file: &File, address: Address, name: &[u8]) -> Result<Option<LinkTarget>> {
     let group = file.object(address)?;
     match group.kind() {
@@ -110,7 +110,7 @@ fn within(elsewhere: Option<&Elsewhere>, e: Error) -> Error {
     }
 }
 
-/// The path along the names that are left.
+/// The path formed by the remaining names.
 fn left(way: &Way<Vec<u8>>) -> String {
     match way.is_at_end() {
         true => "/".to_owned(),

@@ -1,4 +1,4 @@
-//! Where files lie that a file names.
+//! Locates the files that a file names.
 
 use super::{File, Others};
 use hyperslab_core::Result;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A file that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// The path without symbolic links. `None` for what was not opened by a path.
+    /// The path without symbolic links. `None` if the file was not opened by a path.
     pub path: Option<PathBuf>,
     /// Its size in bytes.
     pub size: u64,
@@ -19,10 +19,10 @@ impl File {
         self.members.iter().filter_map(|member| member.name.as_deref())
     }
 
-    /// Opens the HDF5 file that a name in this one means, with the same limits. `None` if there is no such file.
+    /// Opens the HDF5 file that a name in this one refers to, with the same limits. `None` if there is no such file.
     ///
     /// # Errors
-    /// If it must not be followed, or is there and is not an HDF5 file.
+    /// If the name must not be followed, or the file exists but is not an HDF5 file.
     pub fn open_named(&self, name: &str) -> Result<Option<File>> {
         let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
         let (limits, budget) = (*self.reader.limits(), self.reader.budget().clone());
@@ -34,10 +34,10 @@ impl File {
         self.identity()
     }
 
-    /// The file that a name in this one means. `None` if there is no such file.
+    /// The file that a name in this one refers to. `None` if there is no such file.
     ///
     /// # Errors
-    /// If it must not be followed, or is there and cannot be read.
+    /// If the name must not be followed, or the file exists but cannot be read.
     pub fn locate(&self, name: &str) -> Result<Option<Located>> {
         let Some(storage) = self.siblings.open(name)? else { return Ok(None) };
         let path = storage.siblings().and_then(|siblings| Some(siblings.identity()?.to_owned()));

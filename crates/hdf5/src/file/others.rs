@@ -1,4 +1,4 @@
-//! Other files that an open file named, which are kept open for a while.
+//! Other files that an open file refers to, which are kept open for a while.
 
 use super::File;
 use hyperslab_core::Result;

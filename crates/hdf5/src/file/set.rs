@@ -82,8 +82,8 @@ pub(super) fn assemble(
     }
 }
 
-/// The whole file if its driver had the default settings. A version 2 or 3 superblock points to the driver
-/// information, which can be in another member already.
+/// The whole file if its driver had the default settings. A version 2 or 3 superblock points to the driver information,
+/// which may itself be in another member.
 pub(super) fn assumed(siblings: &dyn Siblings, headers: Address) -> Result<Option<Joined>> {
     const SHARE: u64 = (u64::MAX - 1) / 6;
     let own = siblings.own_name().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Files whose superblock extension says how the rest is read.
+//! Files whose superblock extension determines how the rest is read.
 
 use super::*;
 use crate::format::checksum::lookup3;
@@ -75,7 +75,7 @@ fn position(bytes: &[u8], what: &[u8]) -> usize {
     bytes.windows(what.len()).position(|window| window == what).expect("the file has it")
 }
 
-/// The file with `change` made to the `len` bytes from `at`, and the checksum behind them made right.
+/// The file with `change` applied to the `len` bytes from `at`, and the checksum after them corrected.
 fn changed(bytes: &[u8], at: usize, len: usize, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     change(&mut bytes[at..at + len]);

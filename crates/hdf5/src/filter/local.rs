@@ -15,7 +15,7 @@ pub struct Chunks<'a> {
     pub shape: &'a [u64],
 }
 
-/// What scale-offset keeps of numbers.
+/// The precision that scale-offset keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Of integers, this number of bits; 0 for as many as the differences in a chunk need.
@@ -70,7 +70,7 @@ impl Chunks<'_> {
         Ok(szip::encode(&codec))
     }
 
-    /// Client data of nbit. Elements without padding pass unchanged, which is noted in the client data.
+    /// Client data of nbit. Elements without padding pass unchanged, which the client data records.
     ///
     /// # Errors
     /// If a size exceeds 32 bits.
@@ -84,8 +84,8 @@ impl Chunks<'_> {
     /// undefined.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if elements are other than integers,
-    /// of which bits are kept, or 4 or 8 bytes of floating-point numbers, of which digits are kept.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) unless elements are integers and
+    /// `kept` is a number of bits, or they are floating-point numbers of 4 or 8 bytes and it is a number of digits.
     pub fn scale_offset(&self, kept: Kept, fill: Option<u64>) -> Result<Vec<u32>> {
         let (number, big_endian) = match (&self.datatype.class, kept) {
             (DatatypeClass::FixedPoint(class), Kept::Bits(bits)) => {
@@ -121,9 +121,9 @@ impl Chunks<'_> {
     /// Client data of zfp.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if elements are other than numbers of
-    /// 4 or 8 bytes, if chunks have more than four dimensions of several elements, or for a mode with limits that
-    /// exclude each other.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if elements are not numbers of 4 or 8
+    /// bytes, if chunks have more than four dimensions with several elements, or if the limits of a mode contradict
+    /// each other.
     pub fn zfp(&self, mode: ZfpMode) -> Result<Vec<u32>> {
         let (number, big_endian) = match &self.datatype.class {
             DatatypeClass::FixedPoint(class) => {

@@ -41,7 +41,7 @@ pub(super) fn encode(nbit: &Nbit) -> Result<Vec<u32>> {
 /// If a size exceeds 32 bits.
 pub(super) fn client_data(elements: usize, element: &NbitType, is_whole: bool) -> Result<Vec<u32>> {
     let mut values = vec![0, is_whole.into(), value(elements)?];
-    // The type of elements that are wholly bytes is left out.
+    // The type of elements that consist of whole bytes is left out.
     if !matches!(element, NbitType::Bytes { .. }) {
         append(element, &mut values)?;
     }
@@ -138,9 +138,9 @@ const MAX_LEVELS: u32 = 32;
 mod tests {
     use super::*;
 
-    /// The client data of libhdf5 2.0 for three elements of a compound of 24 bytes: an integer of 3 bits in one byte
-    /// at 1, an array of two integers of 17 bits in four bytes at 4, a text of one byte at 14, and an integer of 50
-    /// bits in eight bytes at 16.
+    /// The client data of libhdf5 2.0 for three elements of a compound of 24 bytes: an integer of 3 bits in one byte at
+    /// 1, an array of two integers of 17 bits in four bytes at 4, a string of one byte at 14, and an integer of 50 bits
+    /// in eight bytes at 16.
     const CLIENT_DATA: [u32; 29] =
         [29, 0, 3, 3, 24, 4, 1, 1, 1, 0, 3, 2, 4, 2, 8, 1, 4, 0, 17, 3, 14, 4, 1, 16, 1, 8, 1, 50, 9];
 

@@ -14,7 +14,7 @@ pub(super) struct Registered {
     pub(super) id: u16,
     /// The name in the registry.
     pub(super) registered_name: &'static str,
-    /// The name that other formats use too.
+    /// The name that other formats also use.
     pub(super) name: &'static str,
     pub(super) reading: Reading,
 }

@@ -40,7 +40,7 @@ pub trait HeaderMessage: Structure<Context = Sizes> {
     /// The type code of the message.
     const TYPE: MessageType;
 
-    /// Rejects values that are valid but are far more often damage. For headers without checksum.
+    /// Rejects values that are valid but are far more often caused by damage. For headers without checksum.
     ///
     /// # Errors
     /// If libhdf5 rejects the value there.

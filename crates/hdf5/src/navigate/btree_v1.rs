@@ -50,7 +50,7 @@ pub fn find_group_entry(
     while let Some((address, level)) = walk.stack.pop() {
         let node = walk.node(address, level)?;
         let Keys::Group(keys) = &node.keys else { return Ok(None) };
-        // The key after a child is its greatest name.
+        // The key after a child is its largest name.
         let mut candidate = None;
         for (child, key) in node.children.iter().zip(keys.iter().skip(1)) {
             if name <= heap.name(*key)? {
@@ -73,7 +73,7 @@ pub fn find_group_entry(
     Ok(None)
 }
 
-/// Calls `visit` with keys, children and place of each leaf of a tree that indexes chunks of `rank` dimensions.
+/// Calls `visit` with the keys, children and location of each leaf of a tree that indexes chunks of `rank` dimensions.
 pub(super) fn chunk_leaves(
     reader: &Reader,
     btree: Address,
@@ -148,11 +148,11 @@ impl<'a> Walk<'a> {
     fn read(&self, address: Address, len: u64) -> Result<Bytes> {
         match self.context.node_type {
             NodeType::Group => self.reader.bytes(BtreeV1Node::NAME, address, len),
-            // Nodes of chunk indexes are read once, and would only displace other metadata in the cache.
+            // Nodes of chunk indexes are read once, and would only displace other metadata from the cache.
             NodeType::Chunks { .. } if !self.reader.is_far() => {
                 self.reader.raw(BtreeV1Node::NAME, address, len)
             }
-            // They were fetched to it.
+            // They were fetched into the cache.
             NodeType::Chunks { .. } => self.reader.bytes(BtreeV1Node::NAME, address, len),
         }
     }

@@ -76,7 +76,7 @@ impl<'a> BtreeV2<'a> {
     }
 
     /// Calls `visit` with the records for which `compare` returns `Equal`, until it returns `Break`. Reads only nodes
-    /// that can contain them. `compare` orders a record relative to the one that is searched, and must follow the
+    /// that can contain them. `compare` orders a record relative to the one that is searched for, and must follow the
     /// order of the tree: names are ordered by their hash first.
     pub fn find(
         &self,

@@ -22,7 +22,7 @@ pub struct Imaged<R> {
 }
 
 impl<R: ReadAt> Imaged<R> {
-    /// Reads the image of the file of `reader`, and puts it over `storage`, which is the same file.
+    /// Reads the image of the file of `reader`, and lays it over `storage`, which is the same file.
     ///
     /// # Errors
     /// If the image is damaged, or two of its entries overlap.
@@ -95,7 +95,7 @@ impl<R: ReadAt> ReadAt for Imaged<R> {
             false => self.storage.read_ranges(&stored)?,
         }
         .into_iter();
-        // Entries are in memory, and few ranges are only partly in one.
+        // Entries are in memory, and few ranges overlap one only partly.
         let piece = |range: &Range<u64>| match untouched(&range) {
             true => stored.next().map_or_else(|| self.storage.read_at(range.clone()), Ok),
             false => self.read_at(range.clone()),

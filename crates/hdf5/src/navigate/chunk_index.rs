@@ -18,7 +18,7 @@ use grid::Grid;
 use hyperslab_core::{Error, Result};
 use table::Collector;
 
-/// How to find the chunks of a dataset. From its data layout, dataspace and filter pipeline.
+/// How to find the chunks of a dataset, from its data layout, dataspace and filter pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkIndex {
     /// The type of index.
@@ -59,8 +59,8 @@ pub enum ChunkIndexKind {
 
 /// Reads the whole index of a dataset.
 ///
-/// Chunks outside the current dimensions, which remain when a dataset shrinks, are left out, and so are chunks
-/// without an address. The table is charged to the budget of the reader as long as it exists.
+/// Chunks outside the current dimensions, which remain when a dataset shrinks, are left out, as are chunks without an
+/// address. The table is charged to the budget of the reader as long as it exists.
 ///
 /// # Errors
 /// If the index is invalid or contradicts the dimensions, or the table exceeds the budget.

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A fractal heap. Returns the bytes of an object for its heap ID.
 ///
-/// Links and attributes are read in the order of the hashes of their names, which is random in the heap. A bounded
+/// Links and attributes are read in the order of the hashes of their names, which is random within the heap. A limited
 /// number of blocks is kept, and the checksum of a block that was dropped is not verified again.
 pub struct FractalHeap {
     address: Address,

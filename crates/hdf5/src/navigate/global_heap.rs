@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The global heap of a file. Returns the bytes of an object for its ID.
 ///
-/// Each element of variable length has its own ID, with thousands in one collection. The collections used last are
-/// kept with a table of their objects: at most 16 MiB, or a single larger one.
+/// Each element of variable length has its own ID, with thousands in one collection. The most recently used collections
+/// are kept with a table of their objects: at most 16 MiB, or a single larger one.
 pub struct GlobalHeap {
     /// Distinguishes it from the heaps of other files.
     number: u64,
-    /// The collection used last is last.
+    /// The most recently used collection is last.
     collections: Mutex<Vec<Arc<Collection>>>,
 }
 
@@ -73,7 +73,7 @@ impl GlobalHeap {
     fn keep(&self, collection: Collection) -> Arc<Collection> {
         let collection = Arc::new(collection);
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have read it meanwhile.
+        // Another thread may have read it in the meantime.
         collections.retain(|other| other.address != collection.address);
         collections.push(Arc::clone(&collection));
         let mut left = MAX_BYTES;

@@ -51,12 +51,13 @@ pub enum ObjectKind {
 }
 
 impl ObjectHeader {
-    /// Reads prefix and messages, those of all continuation blocks too.
+    /// Reads the prefix and all messages, including those of continuation blocks.
     ///
-    /// Continuation blocks follow the messages of the blocks that name them, as libhdf5 orders them.
+    /// Continuation blocks follow the messages of the blocks that refer to them, as in libhdf5.
     ///
     /// # Errors
-    /// Also [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if a message must be understood and is not.
+    /// Also [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) if there is an unknown message that
+    /// readers must understand.
     pub fn read(reader: &Reader, address: Address) -> Result<ObjectHeader> {
         let bytes = chunk_0(reader, address)?;
         let mut charges = Vec::new();
@@ -68,7 +69,7 @@ impl ObjectHeader {
         if let Prefix::V1(prefix) = &prefix
             && loading.messages.len() > usize::from(prefix.message_count)
         {
-            // The count covers continuation blocks, but libhdf5 lets it be wrong there.
+            // The count covers continuation blocks, but libhdf5 accepts a wrong count there.
             return Err(Error::malformed(format!(
                 "{} messages in chunk 0, expected at most {} as in the prefix",
                 loading.messages.len(),
@@ -90,17 +91,17 @@ impl ObjectHeader {
         Ok(ObjectHeader { address, prefix, reference_count, messages: loading.messages, _charges: charges })
     }
 
-    /// Where the object is.
+    /// The address of the object.
     pub fn address(&self) -> Address {
         self.address
     }
 
-    /// How the header begins.
+    /// The prefix of the header.
     pub fn prefix(&self) -> &Prefix {
         &self.prefix
     }
 
-    /// Whether the header is of version 2: with checksum, times and creation order.
+    /// Whether the header has version 2: with checksum, times and creation order.
     pub fn is_version_2(&self) -> bool {
         matches!(self.prefix, Prefix::V2(_))
     }
@@ -110,8 +111,8 @@ impl ObjectHeader {
         self.reference_count
     }
 
-    /// When the object was used, where version 2 headers keep it. Version 1 headers may have a Modification
-    /// Time message.
+    /// When the object was used, if a version 2 header stores it. Version 1 headers may have a Modification Time
+    /// message.
     pub fn times(&self) -> Option<Times> {
         match &self.prefix {
             Prefix::V1(_) => None,
@@ -119,7 +120,7 @@ impl ObjectHeader {
         }
     }
 
-    /// When attributes move between header and heap; never in version 1 headers.
+    /// The attribute counts at which attributes move between header and heap; `None` in version 1 headers.
     pub fn attribute_phase_change(&self) -> Option<AttributePhaseChange> {
         match &self.prefix {
             Prefix::V1(_) => None,
@@ -127,12 +128,12 @@ impl ObjectHeader {
         }
     }
 
-    /// Whether messages carry the order in which attributes were created.
+    /// Whether messages store the order in which attributes were created.
     pub fn attribute_creation_order_tracked(&self) -> bool {
         matches!(&self.prefix, Prefix::V2(prefix) if prefix.attribute_creation_order_tracked)
     }
 
-    /// All messages, also NIL, Continuation and unknown ones.
+    /// All messages, including NIL, Continuation and unknown ones.
     pub fn messages(&self) -> &[StoredMessage] {
         &self.messages
     }
@@ -147,7 +148,7 @@ impl ObjectHeader {
         self.messages.iter().filter(move |message| message.message_type == message_type)
     }
 
-    /// What the object is.
+    /// The kind of the object.
     pub fn kind(&self) -> ObjectKind {
         let has = |message_type| self.find(message_type).is_some();
         if has(MessageType::SYMBOL_TABLE) || has(MessageType::LINK_INFO) {
@@ -161,12 +162,12 @@ impl ObjectHeader {
         }
     }
 
-    /// The first message of the type of `S`, decoded, also if it is shared.
+    /// The first message of the type of `S`, decoded, even if it is shared.
     pub fn message<S: HeaderMessage>(&self, reader: &Reader) -> Result<Option<S>> {
         self.find(S::TYPE).map(|message| self.decode(reader, message)).transpose()
     }
 
-    /// As [`ObjectHeader::message`], for messages that the object cannot do without.
+    /// As [`ObjectHeader::message`], for messages that the object must have.
     pub fn required<S: HeaderMessage>(&self, reader: &Reader) -> Result<S> {
         self.message(reader)?.ok_or_else(|| {
             let offset = reader.offset(Chunk0::NAME, self.address).unwrap_or_default();
@@ -174,7 +175,7 @@ impl ObjectHeader {
         })
     }
 
-    /// Decodes one of the messages, also if it is shared.
+    /// Decodes one of the messages, even if it is shared.
     pub fn decode<S: HeaderMessage>(&self, reader: &Reader, message: &StoredMessage) -> Result<S> {
         if message.flags.is_shared() {
             return message.decode(reader);
@@ -193,8 +194,8 @@ impl ObjectHeader {
 }
 
 impl StoredMessage {
-    /// Decodes the message, also if it is shared, without the checks that [`ObjectHeader::decode`] makes for
-    /// headers that have no checksum.
+    /// Decodes the message, even if it is shared, without the checks that [`ObjectHeader::decode`] makes for headers
+    /// that have no checksum.
     pub fn decode<S: HeaderMessage>(&self, reader: &Reader) -> Result<S> {
         match self.flags.is_shared() {
             true => resolve(reader, &self.structure::<SharedMessage>(reader)?),
@@ -213,7 +214,8 @@ impl StoredMessage {
 /// Reads a message from where it is shared.
 ///
 /// # Errors
-/// Also [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not there but shared once more, which no writer does.
+/// Also [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the message is itself shared from elsewhere,
+/// which no writer does.
 pub fn resolve<S: HeaderMessage>(reader: &Reader, shared: &SharedMessage) -> Result<S> {
     let address = match shared.location {
         MessageLocation::Committed(address) => address,
@@ -240,7 +242,7 @@ pub fn resolve_part<S: HeaderMessage>(reader: &Reader, part: MaybeShared<S>) -> 
     }
 }
 
-/// The messages of a header whose chunk 0 is in the cache, but for those in continuation blocks that are not.
+/// The messages of a header whose chunk 0 is in the cache, except those in continuation blocks that are not.
 pub(super) fn messages_at_hand(
     reader: &Reader,
     address: Address,
@@ -266,7 +268,7 @@ pub(super) fn messages_at_hand(
     Ok((loading.messages, elsewhere))
 }
 
-/// The bytes of chunk 0, prefix and checksum included.
+/// The bytes of chunk 0, including prefix and checksum.
 fn chunk_0(reader: &Reader, address: Address) -> Result<Bytes> {
     let first = reader.bytes_up_to(Chunk0::NAME, address, FIRST_READ)?;
     let mut d = Decoder::new(Chunk0::NAME, reader.offset(Chunk0::NAME, address)?, &first);
@@ -280,7 +282,7 @@ fn chunk_0(reader: &Reader, address: Address) -> Result<Bytes> {
     }
 }
 
-/// Counts what the messages of a chunk may take. Most headers are too small to matter.
+/// Charges the memory that the messages of a chunk may take. Most headers are too small to matter.
 fn charge(reader: &Reader, chunk_len: usize, charges: &mut Vec<Charge>) -> Result<()> {
     let max = (chunk_len / MIN_MESSAGE).saturating_mul(size_of::<StoredMessage>());
     if max > UNCHARGED {
@@ -289,14 +291,14 @@ fn charge(reader: &Reader, chunk_len: usize, charges: &mut Vec<Charge>) -> Resul
     Ok(())
 }
 
-/// What has been gathered while blocks are read.
+/// The state of reading the blocks of a header.
 struct Loading {
     messages: Vec<StoredMessage>,
     /// Blocks in the order of their messages.
     continuations: Vec<Continuation>,
-    /// Where they begin.
+    /// The addresses of these blocks.
     addresses: FxHashSet<Address>,
-    /// What is left for continuation blocks, as blocks do not overlap and so cannot exceed the file.
+    /// The number of bytes that remain for continuation blocks: as blocks do not overlap, they cannot exceed the file.
     room: Option<u64>,
     form: MessageForm,
     reference_count: u32,
@@ -383,16 +385,16 @@ impl Loading {
     }
 }
 
-/// Covers chunk 0 of most objects in one read.
+/// The number of bytes that are read first, which cover chunk 0 of most objects.
 const FIRST_READ: u64 = 512;
 
-/// Of a usual dataset: with this room its messages are not moved.
+/// The number of messages of a usual dataset: with this capacity, its messages are not moved.
 const USUAL_MESSAGES: usize = 16;
 
-/// The least bytes a message takes in a chunk.
+/// The minimum size of a message in a chunk, in bytes.
 const MIN_MESSAGE: usize = 4;
 
-/// Memory for messages that is not worth counting.
+/// The number of bytes of memory for messages that are not worth charging.
 const UNCHARGED: usize = 1 << 20;
 
 #[cfg(test)]

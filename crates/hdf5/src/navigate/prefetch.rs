@@ -1,6 +1,7 @@
-//! Fetches from far storage what is read soon, as soon as its place is known: each level of it in one request.
+//! Fetches from remote storage what will be read soon, as soon as its location is known: each level in one request.
 //!
-//! Near files are not touched. What cannot be read is left to those who need it, and who report it.
+//! Local files are not touched. Read errors are ignored here: whoever needs the bytes reads them again and reports the
+//! error.
 
 use super::Reader;
 use super::btree_v2::BtreeV2;
@@ -27,12 +28,12 @@ pub(crate) fn objects(reader: &Reader, addresses: &[Address]) {
     in_levels(reader, around, &|places| addresses.iter().for_each(|address| places.object(*address)));
 }
 
-/// Fetches a heap of links or attributes and the index of their names.
+/// Fetches a heap of links or attributes, and the index of their names.
 pub(crate) fn indexed(reader: &Reader, heap: Address, index: Address) {
     in_levels(reader, AROUND, &|places| places.indexed(heap, index));
 }
 
-/// Fetches the places that `follow` finds, until it finds no more: it goes on from what is at hand.
+/// Fetches the places that `follow` finds, until it finds no more. It continues from what is in the cache.
 fn in_levels(reader: &Reader, around: u64, follow: &dyn Fn(&mut Places<'_>)) {
     if !reader.is_far() {
         return;
@@ -51,12 +52,13 @@ fn in_levels(reader: &Reader, around: u64, follow: &dyn Fn(&mut Places<'_>)) {
 struct Places<'a> {
     reader: &'a Reader,
     pieces: Vec<(Address, u64)>,
-    /// Bytes before and behind each piece that are fetched too: what belongs together is often written together.
+    /// The number of bytes before and after each piece that are also fetched: related structures are often written
+    /// together.
     around: u64,
 }
 
 impl Places<'_> {
-    /// Adds a place, unless it is undefined or at hand. Returns whether it is at hand.
+    /// Adds a place, unless it is undefined or in the cache. Returns whether it is in the cache.
     fn add(&mut self, address: Address, len: u64) -> bool {
         let Some(at) = address.get() else { return false };
         if self.reader.is_at_hand(address, len) {
@@ -78,7 +80,7 @@ impl Places<'_> {
         messages.iter().for_each(|message| self.message(message));
     }
 
-    /// What a message leads to.
+    /// What a message points to.
     fn message(&mut self, message: &StoredMessage) {
         match message.message_type {
             MessageType::DATA_LAYOUT => {
@@ -111,7 +113,7 @@ impl Places<'_> {
         }
     }
 
-    /// The index of chunks.
+    /// The chunk index.
     fn chunks(&mut self, chunked: &Chunked) {
         let (at, reader, sizes) = (chunked.address, self.reader, self.reader.sizes());
         if matches!(chunked.index, ChunkIndex::SingleChunk { .. } | ChunkIndex::Implicit)
@@ -127,7 +129,7 @@ impl Places<'_> {
                 .structure::<ExtensibleArrayHeader>(at, ExtensibleArrayHeader::len(sizes), sizes)
                 .map(|header| header.index_block),
             ChunkIndex::BtreeV2 { .. } => BtreeV2::open(reader, at).map(|tree| tree.header().root),
-            // The root node has more than was asked for.
+            // The root node has more than was requested.
             ChunkIndex::BtreeV1 | ChunkIndex::SingleChunk { .. } | ChunkIndex::Implicit => Ok(at),
         };
         self.add(next.unwrap_or(Address::UNDEFINED), NODE);
@@ -168,7 +170,7 @@ impl Places<'_> {
         }
     }
 
-    /// A message that is stored where it stands.
+    /// A message that is stored in its header.
     fn decoded<S: HeaderMessage>(&self, message: &StoredMessage) -> Option<S> {
         if message.flags.is_shared() { None } else { message.decode(self.reader).ok() }
     }
@@ -178,15 +180,15 @@ impl Places<'_> {
 const HEADER: u64 = 512;
 /// The header of an index or of a heap.
 const INDEX: u64 = 256;
-/// The most that is fetched of a node, a heap block or a collection.
+/// The maximum number of bytes that are fetched of a node, a heap block or a collection.
 const NODE: u64 = 4096;
-/// The most bytes of elements that are fetched before they are asked for.
+/// The maximum number of bytes of elements that are fetched before they are requested.
 const SMALL: u64 = 8 << 10;
-/// Elements of an attribute that are looked at.
+/// The maximum number of elements of an attribute that are examined.
 const MAX_ELEMENTS: usize = 32;
-/// Requests after which the rest is left to those who need it.
+/// The number of requests after which the rest is read only when it is needed.
 const LEVELS: usize = 4;
-/// Up to so many objects, what lies around is fetched too.
+/// The maximum number of objects for which the bytes around each piece are also fetched.
 const FEW: usize = 64;
-/// What that is, on each side.
+/// The number of these bytes on each side.
 const AROUND: u64 = 8 << 10;

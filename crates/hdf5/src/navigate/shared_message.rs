@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 /// The messages in the shared object header message heaps of a file.
 ///
-/// Table and heaps are opened when a message is first asked for, so that damage to them hurts nothing else.
+/// Table and heaps are opened when a message is first requested, so damage to them affects nothing else.
 pub struct SharedMessages {
     message: TableMessage,
     heaps: OnceLock<Vec<Heap>>,
@@ -28,12 +28,12 @@ struct Heap {
 }
 
 impl SharedMessages {
-    /// The messages of the table that the superblock extension names.
+    /// The messages of the table that the superblock extension points to.
     pub fn new(message: TableMessage) -> Self {
         SharedMessages { message, heaps: OnceLock::new() }
     }
 
-    /// Decodes the message with this heap ID; which heap it is in follows from its type.
+    /// Decodes the message with this heap ID; the heap follows from the type of the message.
     ///
     /// # Errors
     /// If no index has messages of the type, or the heap has none with the ID.

@@ -1,4 +1,4 @@
-//! Finding and reading the superblock.
+//! Finds and reads the superblock.
 //!
 //! Spec: HDF5 II.A Disk Format: Level 0A - Format Signature and Superblock
 
@@ -8,7 +8,7 @@ use crate::format::{Address, Structure, decode_prefix};
 use hyperslab_core::storage::ReadAt;
 use hyperslab_core::{Error, Result};
 
-/// Where the superblock begins: the first of 0, 512, 1024, 2048 and so on that has the format signature.
+/// The offset of the superblock: the first of 0, 512, 1024, 2048 and so on that has the format signature.
 pub fn locate(storage: &dyn ReadAt) -> Result<Option<u64>> {
     let len = storage.len()?;
     let next = |at: &u64| if *at == 0 { Some(USER_BLOCK) } else { at.checked_mul(2) };
@@ -19,7 +19,7 @@ pub fn locate(storage: &dyn ReadAt) -> Result<Option<u64>> {
     let mut places = std::iter::successors(Some(0), next).map_while(place);
     let is_here = |place: &std::ops::Range<u64>| Ok(storage.read_at(place.clone())? == SIGNATURE[..]);
     if storage.is_far() {
-        // It is nearly always at the first place. The others are asked for together.
+        // It is nearly always at the first place. The others are read together.
         if let Some(first) = places.next()
             && is_here(&first)?
         {
@@ -35,14 +35,14 @@ pub fn locate(storage: &dyn ReadAt) -> Result<Option<u64>> {
     found.transpose()
 }
 
-/// Reads the superblock, and says where it was found: there addresses count from.
+/// Reads the superblock, and returns it with the offset at which it was found, from which addresses count.
 ///
-/// Where that is not the stored base address, the file was moved as a whole, and base and end-of-file
-/// addresses are returned as moved with it.
+/// If that is not the stored base address, the file was moved as a whole, and the base and end-of-file addresses are
+/// returned as moved with it.
 ///
 /// # Errors
-/// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if there is no format signature. Files that a writer
-/// has open, or left open, are read: see [`Superblock::is_open_for_writing`].
+/// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if there is no format signature. Files that a writer has open,
+/// or has left open, are not an error: see [`Superblock::is_open_for_writing`].
 pub fn read(storage: &dyn ReadAt) -> Result<(Superblock, u64)> {
     let found_at = locate(storage)?.ok_or_else(|| {
         Error::malformed("no format signature at 0, 512, 1024 and so on").at(Superblock::NAME, 0)
@@ -58,7 +58,7 @@ pub fn read(storage: &dyn ReadAt) -> Result<(Superblock, u64)> {
     Ok((superblock, found_at))
 }
 
-/// The least place behind 0.
+/// The lowest possible offset after 0.
 const USER_BLOCK: u64 = 512;
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
     use bytes::Bytes;
     use hyperslab_core::{Encoder, ErrorKind};
 
-    /// A superblock at a place that says it is at another.
+    /// A superblock at one offset that states it is at another.
     fn file(at: usize, base: u64) -> Bytes {
         let superblock = Superblock {
             sizes: Sizes::DEFAULT,

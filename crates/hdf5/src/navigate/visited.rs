@@ -1,14 +1,14 @@
-//! What keeps a walk over nodes finite.
+//! Keeps walks over nodes finite.
 
 use crate::format::Address;
 use crate::navigate::Reader;
 use hyperslab_core::{Error, Result};
 use rustc_hash::FxHashSet;
 
-/// The nodes that a walk came by.
+/// The nodes that a walk has visited.
 ///
-/// Nodes do not share bytes, so a walk that reads more than the file has goes in circles, or through nodes
-/// within nodes; and it costs no more than reading the file.
+/// Nodes do not share bytes, so a walk that reads more bytes than the file has goes in circles, or through nodes within
+/// nodes. Bounding it this way costs no more than reading the file.
 pub(super) struct Visited {
     addresses: FxHashSet<Address>,
     bytes_left: u64,
@@ -19,7 +19,7 @@ impl Visited {
         Ok(Visited { addresses: FxHashSet::default(), bytes_left: reader.len()? })
     }
 
-    /// Notes a node of `len` bytes, which is about to be read.
+    /// Records a node of `len` bytes that is about to be read.
     pub(super) fn enter(
         &mut self,
         reader: &Reader,

@@ -1,9 +1,9 @@
-//! Allocation at the end of a file that grows.
+//! Allocation at the end of a growing file.
 
 use crate::format::{Address, Sizes};
 use hyperslab_core::{Error, Result};
 
-/// What allocated bytes hold. With paged file space, the kinds lie in different pages.
+/// The content of allocated bytes. With paged file space, the kinds lie in different pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceKind {
     /// Headers, trees, heaps and indexes.

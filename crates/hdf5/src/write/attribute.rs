@@ -16,7 +16,7 @@ use hyperslab_core::{Error, Result};
 pub struct NewDatatype {
     /// The type.
     pub datatype: Datatype,
-    /// The address of the committed datatype that the object shares; `None` if it has the type to itself.
+    /// The address of the committed datatype that the object shares; `None` if the object has its own.
     pub committed: Option<Address>,
 }
 
@@ -36,7 +36,7 @@ pub struct NewAttribute {
 }
 
 impl NewDatatype {
-    /// The place of the committed datatype.
+    /// The location of the committed datatype.
     pub(super) fn shared(&self) -> Option<SharedMessage> {
         let location = MessageLocation::Committed(self.committed?);
         Some(SharedMessage { version: Version::V2, location })

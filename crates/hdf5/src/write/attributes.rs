@@ -18,18 +18,18 @@ use hyperslab_core::{Encoder, Error, Result};
 /// How the attributes of an object are stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AttributeOptions {
-    /// In a header of version 1, which holds all of them.
+    /// In a version 1 header, which holds all of them.
     HeaderV1,
-    /// In a header of version 2, or outside.
+    /// In a version 2 header, or outside of it.
     HeaderV2 {
-        /// What is known of the order of creation.
+        /// Whether the creation order is tracked and indexed.
         creation_order: CreationOrder,
         /// The numbers of attributes at which storage becomes dense or compact.
         phase_change: AttributePhaseChange,
     },
 }
 
-/// An attribute, and where it is stored if it is a shared message itself.
+/// An attribute, and its location if it is itself a shared message.
 #[derive(Clone, Debug)]
 pub(crate) struct AttributeToStore {
     /// The attribute.
@@ -44,12 +44,12 @@ impl From<Attribute> for AttributeToStore {
     }
 }
 
-/// What the header has of the attributes.
+/// The part of the attributes that is stored in the header.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredAttributes {
-    /// The Attribute Info message; none in headers of version 1 and for objects without attributes.
+    /// The Attribute Info message; none in version 1 headers and for objects without attributes.
     pub(crate) info: Option<AttributeInfo>,
-    /// The attributes that are messages, in the order of their creation: all or none.
+    /// The attributes that are messages, in creation order: all or none.
     pub(crate) compact: Vec<AttributeToStore>,
 }
 
@@ -63,11 +63,11 @@ impl StoredAttributes {
     }
 }
 
-/// Stores attributes, which come in the order of their creation.
+/// Stores attributes, which are given in creation order.
 ///
 /// # Errors
-/// If two attributes have the same name, one cannot be encoded or does not fit in a header of version 1, or there are
-/// more than their order has numbers.
+/// If two attributes have the same name, one cannot be encoded or does not fit in a version 1 header, or there are more
+/// attributes than creation order can number.
 pub(crate) fn write_attributes(
     sink: &mut dyn Sink,
     attributes: Vec<AttributeToStore>,
@@ -181,7 +181,7 @@ fn names(attributes: &[AttributeToStore]) -> Vec<&[u8]> {
 
 const ATTRIBUTES: &str = "attributes of an object";
 
-/// What libhdf5 writes as the creation order of an attribute whose object does not track it.
+/// The value that libhdf5 writes as the creation order of an attribute if the object does not track it.
 const NO_ORDER: u32 = 0xffff;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The versions of libhdf5 that must be able to read a file, and the versions of structures that follow from them.
 //!
-//! The specification leaves the choice to the writer. This is that of libhdf5: the oldest version that holds the
-//! content, but no older than the lower bound asks for.
+//! The specification leaves the choice to the writer. This is the choice of libhdf5: the oldest version that can
+//! represent the content, but none older than the lower bound requires.
 
 use crate::format::message::attribute::Version as AttributeVersion;
 use crate::format::message::character_set::CharacterSet;
@@ -51,7 +51,8 @@ impl LibraryVersion {
         }
     }
 
-    /// Checks that this upper bound allows content that needs the version `needed`: `what`, in the plural.
+    /// Checks that this upper bound allows content that needs the version `needed`. `what` names the content, in the
+    /// plural.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it does not.
@@ -81,8 +82,8 @@ impl LibraryVersion {
         if self >= LibraryVersion::V1_8 { FilterPipelineVersion::V2 } else { FilterPipelineVersion::V1 }
     }
 
-    /// The version of attribute messages with this lower bound. `is_shared` is whether datatype or dataspace are stored
-    /// elsewhere.
+    /// The version of attribute messages with this lower bound. `is_shared` is true if the datatype or the dataspace is
+    /// stored elsewhere.
     pub fn attribute(self, character_set: CharacterSet, is_shared: bool) -> AttributeVersion {
         if self >= LibraryVersion::V1_8 || character_set != CharacterSet::Ascii {
             AttributeVersion::V3 { character_set }

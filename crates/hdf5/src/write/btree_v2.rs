@@ -41,7 +41,7 @@ pub(crate) struct BtreeV2Builder {
 #[derive(Debug)]
 struct Row {
     level: Level,
-    /// The number of records, with those between nodes, which the next level takes.
+    /// The number of records, including those between nodes, which go to the next level.
     records: u64,
     nodes: Vec<Address>,
     /// The index of the open node.
@@ -57,7 +57,7 @@ struct Open {
 }
 
 impl BtreeV2Parameters {
-    /// The parameters that libhdf5 has for trees of links, attributes, shared messages and huge objects.
+    /// The parameters that libhdf5 uses for trees of links, attributes, shared messages and huge objects.
     pub(crate) fn of(record_type: RecordType, sizes: &Sizes) -> Result<Self> {
         let layout = RecordLayout::of(record_type, sizes)?;
         Ok(BtreeV2Parameters { layout, node_size: 512, split_percent: 100, merge_percent: 40 })
@@ -106,10 +106,10 @@ impl BtreeV2Builder {
         self.address
     }
 
-    /// Writes the tree. If the file is measured, asks for no record.
+    /// Writes the tree. If the file is being measured, requests no records.
     ///
     /// # Errors
-    /// If there are not as many records as were allocated, or one has another type.
+    /// If the number of records is not the allocated one, or a record has another type.
     pub(crate) fn write(
         mut self,
         sink: &mut dyn Sink,
@@ -185,10 +185,10 @@ impl BtreeV2Builder {
 }
 
 impl Row {
-    /// The number of records in a node. The last two nodes share theirs.
+    /// The number of records in a node. The last two nodes share theirs evenly.
     fn records_of(&self, node: usize) -> u64 {
         let (nodes, node) = (self.nodes.len() as u64, node as u64);
-        // With each node comes the record behind it, but for the last.
+        // Each node except the last is followed by one record.
         let room = self.level.capacity + 1;
         let shared = (self.records + 1).saturating_sub(nodes.saturating_sub(2) * room);
         let taken = match nodes.saturating_sub(node) {
@@ -202,8 +202,8 @@ impl Row {
     }
 }
 
-/// The levels of a tree, from the leaves to the root, and its depth in the header. Records between the nodes of one
-/// level are those of the next.
+/// The levels of a tree, from the leaves to the root. Also sets its depth in the header. The records between the nodes
+/// of one level are the records of the next.
 fn rows(header: &mut BtreeV2Header, sizes: &Sizes) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut records = header.total_records;

@@ -1,13 +1,13 @@
-//! What a file cannot hold, found before anything is written.
+//! Finds what a file cannot hold before anything is written.
 
 use super::{FileOptions, LibraryVersion, NewDataset, NewLayout, NewObject};
 use hyperslab_core::{Error, Result};
 
 impl NewObject {
-    /// Checks that headers of a file with these options hold the attributes.
+    /// Checks that the headers of a file with these options can hold the attributes.
     ///
     /// # Errors
-    /// If the elements of an attribute are larger than a message of a version 1 header.
+    /// If the elements of an attribute do not fit in a message of a version 1 header.
     pub fn check(&self, options: &FileOptions) -> Result<()> {
         if options.low != LibraryVersion::Earliest || options.shared_messages.is_some() {
             return Ok(());
@@ -34,7 +34,7 @@ impl NewDataset {
     /// Checks that a file with these options can hold the dataset: its attributes, rank, size and chunks.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which says what the file can hold.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which states what the file can hold.
     pub fn check(&self, options: &FileOptions) -> Result<()> {
         self.object.check(options)?;
         self.check_rank()?;

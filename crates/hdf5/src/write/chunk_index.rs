@@ -23,7 +23,7 @@ use records::Records;
 
 /// The index of a dataset whose chunks are being stored, in any order.
 ///
-/// Memory follows the stored chunks: 24 bytes for each.
+/// Memory grows with the stored chunks: 24 bytes for each.
 #[derive(Debug)]
 pub struct ChunkIndexBuilder {
     choice: IndexChoice,
@@ -66,7 +66,7 @@ impl ChunkIndexBuilder {
     }
 
     /// Allocates all chunks that the maximum dimensions allow as one block, if the index is implicit. Such an index
-    /// cannot tell which chunks were written, so all of them must be.
+    /// does not record which chunks were written, so all of them must be.
     ///
     /// # Errors
     /// If they do not fit in the file.
@@ -93,7 +93,7 @@ impl ChunkIndexBuilder {
     /// Adds the chunk at a position: its offset divided by the chunk dimensions.
     ///
     /// # Errors
-    /// If there is no such chunk, or the index cannot tell its size.
+    /// If there is no such chunk, or the index cannot store its size.
     pub fn push(&mut self, scaled: &[u64], entry: ChunkEntry) -> Result<()> {
         let is_inside = scaled.len() == self.counts.len()
             && scaled.iter().zip(&self.counts).all(|(scaled, count)| scaled < count);

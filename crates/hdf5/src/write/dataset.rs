@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A dataset to be written, without its elements.
 #[derive(Clone, Debug)]
 pub struct NewDataset {
-    /// What all objects have.
+    /// What all objects have in common.
     pub object: NewObject,
     /// The type of its elements.
     pub datatype: NewDatatype,
@@ -110,11 +110,11 @@ enum Storage {
     Chunked(Mutex<ChunkIndexBuilder>, u16),
 }
 
-/// What is known of a dataset before its header has an address.
+/// What is known about a dataset before its header has an address.
 struct Declared {
     header: ObjectHeader,
     converter: Converter,
-    /// One stored element of fill value; empty if it has none.
+    /// One stored element with the fill value; empty if there is none.
     fill: Vec<u8>,
     storage: Storage,
 }
@@ -129,7 +129,7 @@ impl FileWriter {
         self.allocate_header(len)
     }
 
-    /// Begins the elements of a dataset in the second pass. The next object may be made before they are written.
+    /// Begins the elements of a dataset in the second pass. The next object may be created before they are written.
     ///
     /// # Errors
     /// As [`FileWriter::measure_dataset`]; if this is the first pass.
@@ -257,7 +257,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Allocates the block of storage without chunks, which otherwise happens with the first piece.
+    /// Allocates the block of storage without chunks. Otherwise, this happens with the first piece.
     ///
     /// # Errors
     /// If addresses of the file are too narrow for it; any error of the storage.
@@ -284,7 +284,7 @@ impl DatasetWriter {
         self.raw.output.write_raw(address, bytes)
     }
 
-    /// Stores an encoded piece. Returns the place of a chunk that was allocated for it.
+    /// Stores an encoded piece. If a chunk was allocated for it, returns the chunk's location.
     ///
     /// # Errors
     /// If addresses of the file are too narrow for it; any error of the storage.
@@ -324,11 +324,11 @@ impl DatasetWriter {
         }
     }
 
-    /// Allocates what an earlier run has allocated and stored, which had the same order: a global heap collection, or the
-    /// chunk at `index`.
+    /// Allocates what an earlier run allocated and stored, in the same order: a global heap collection, or the chunk at
+    /// `index`.
     ///
     /// # Errors
-    /// If it does not have the same place, or there is no such chunk.
+    /// If it does not get the same location, or there is no such chunk.
     pub fn resume(&self, index: Option<&[u64]>, entry: ChunkEntry) -> Result<()> {
         let address = self.allocate(entry.size)?;
         if address != entry.address {
@@ -344,7 +344,7 @@ impl DatasetWriter {
         }
     }
 
-    /// Writes what is kept in memory, so that the stored pieces survive the end of the process.
+    /// Writes what is buffered in memory, so that the stored pieces survive the end of the process.
     ///
     /// # Errors
     /// Any error of the storage.
@@ -420,7 +420,7 @@ impl NewDataset {
         len.ok_or_else(|| Error::invalid(format!("compact dataset of more than {MAX_COMPACT} bytes")))
     }
 
-    /// What the chunk index depends on; `None` without chunks.
+    /// The properties that determine the chunk index; `None` without chunks.
     pub(super) fn chunked(&self, sizes: &Sizes) -> Option<ChunkedStorage> {
         let NewLayout::Chunked { shape, unfiltered_edges } = &self.layout else { return None };
         let dims = self.extent.dimensions().to_vec();
@@ -448,8 +448,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The maximum number of dimensions of a dataset.
 const MAX_RANK: usize = 32;
 
-/// The maximum size of the elements of a compact dataset in bytes: a message has at most 65,535 bytes, with its other
-/// fields.
+/// The maximum size of the elements of a compact dataset in bytes: a message has at most 65,535 bytes, including its
+/// other fields.
 const MAX_COMPACT: usize = 65_520;
 
 #[cfg(test)]

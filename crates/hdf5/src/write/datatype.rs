@@ -9,8 +9,8 @@ use hyperslab_core::{Encoder, Error, Result};
 use std::sync::Arc;
 
 impl Datatype {
-    /// The bytes that describe the datatype in every file; `None` if elements have addresses of their file. Elements of
-    /// types with the same description have the same bytes.
+    /// The bytes that describe the datatype in every file; `None` if elements contain addresses, which depend on their
+    /// file. If two types have the same description, their elements have the same bytes.
     pub fn portable_bytes(&self) -> Option<Arc<[u8]>> {
         if !self.is_portable() {
             return None;
@@ -21,7 +21,7 @@ impl Datatype {
         Some(e.into_bytes().into())
     }
 
-    /// Whether no element has an address.
+    /// Whether no element contains an address.
     fn is_portable(&self) -> bool {
         match &self.class {
             DatatypeClass::Reference(_) | DatatypeClass::VariableLength(_) => false,
@@ -33,8 +33,8 @@ impl Datatype {
         }
     }
 
-    /// The datatype in the versions that libhdf5 chooses between these bounds: the oldest that can hold it, or the
-    /// packed form that the library of the low bound has.
+    /// The datatype in the versions that libhdf5 chooses between these bounds: the oldest version that can represent
+    /// it, or the packed form that the library of the low bound uses.
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if it needs a newer version than the library of the high
@@ -56,8 +56,8 @@ impl Datatype {
         }
     }
 
-    /// Sets the oldest version that can hold each part. As in libhdf5, the members of a compound get the version that
-    /// one of the following members needs.
+    /// Sets the oldest version that can represent each part. As in libhdf5, the members of a compound get the version
+    /// that one of the following members needs.
     fn set_oldest(&mut self) {
         self.version = match &mut self.class {
             DatatypeClass::FloatingPoint(FloatingPoint { byte_order: FloatByteOrder::Vax, .. }) => {
@@ -123,7 +123,7 @@ impl Datatype {
     }
 }
 
-/// The newest version that a library has.
+/// The newest version that a library supports.
 fn newest(library: LibraryVersion) -> Version {
     match library {
         LibraryVersion::Earliest => Version::V1,
@@ -150,7 +150,7 @@ mod tests {
         let lines = || golden.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         for line in lines() {
             let [name, bound, expected] = line[..] else { panic!("{line:?}") };
-            // The oldest file holds every datatype, as its high bound is the latest library.
+            // The oldest file holds every datatype, since its high bound is the latest library.
             let oldest = lines().find(|other| other[0] == name).unwrap()[2];
             let low = LibraryVersion::ALL.into_iter().find(|version| version.name() == bound).unwrap();
             let high = if low == LibraryVersion::Earliest { LibraryVersion::V2_0 } else { low };

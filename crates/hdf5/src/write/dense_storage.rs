@@ -1,4 +1,4 @@
-//! What the storages of links and of attributes in fractal heaps have in common.
+//! What the dense storage of links and of attributes in fractal heaps has in common.
 
 use super::Sink;
 use super::btree_v2::{BtreeV2Builder, BtreeV2Parameters};
@@ -6,15 +6,15 @@ use crate::format::infrastructure::btree_v2::{Record, RecordType};
 use crate::format::{Address, checksum};
 use hyperslab_core::{Error, Result};
 
-/// What a group knows of the order in which its links were created, or an object of its attributes.
+/// Whether a group tracks the creation order of its links, or an object that of its attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CreationOrder {
-    /// Nothing.
+    /// It is not tracked.
     #[default]
     Untracked,
-    /// Each link has its number.
+    /// Each link or attribute has a number.
     Tracked,
-    /// And in dense storage there is an index by these numbers.
+    /// In dense storage, there is also an index by these numbers.
     Indexed,
 }
 
@@ -30,7 +30,7 @@ impl CreationOrder {
     }
 }
 
-/// The hashes of names and the places of these, in the order of an index by name.
+/// The hashes of names, with the index of each name, in the order of an index by name.
 ///
 /// # Errors
 /// If two names are equal.
@@ -47,7 +47,7 @@ pub(super) fn hash_order(names: &[&[u8]], what: &str) -> Result<Vec<(u32, usize)
     Ok(order.into_iter().map(|(hash, _, place)| (hash, place)).collect())
 }
 
-/// Writes an index of `count` records. They are only asked for if the file is written.
+/// Writes an index of `count` records. They are only requested if the file is written.
 pub(super) fn write_index<I: IntoIterator<Item = Result<Record>>>(
     sink: &mut dyn Sink,
     record_type: RecordType,
@@ -63,7 +63,7 @@ pub(super) fn write_index<I: IntoIterator<Item = Result<Record>>>(
     Ok(address)
 }
 
-/// What belongs to the object at a place.
+/// The value that belongs to the object at a place.
 pub(super) fn at<T: Copy>(values: &[T], place: usize) -> Result<T> {
     values.get(place).copied().ok_or_else(|| Error::invalid(format!("no object {place} in a fractal heap")))
 }

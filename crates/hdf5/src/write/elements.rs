@@ -17,7 +17,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// Encodes the pieces of a dataset: its chunks, or blocks of elements that follow each other in storage without chunks.
+/// Encodes the pieces of a dataset: its chunks, or blocks of consecutive elements in storage without chunks.
 ///
 /// An encoder does no I/O, and many threads may use it at the same time.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ struct Inner {
     extents: Vec<u64>,
     grid: ChunkGrid,
     piece: Vec<u64>,
-    /// Whether pieces have their full shape at the edges of the dataset too.
+    /// Whether pieces at the edges of the dataset also have their full shape.
     is_chunked: bool,
     /// One stored element, for the part of a chunk outside of the dataset. Empty for zeros.
     fill: Vec<u8>,
@@ -42,9 +42,9 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Filters {
     codecs: Vec<Codec>,
-    /// The bit of the filter mask with which a chunk that the last filter makes larger is stored without it.
+    /// The filter mask bit for a chunk that is stored without the last filter, because that filter makes it larger.
     skipped_last: Option<u32>,
-    /// Why chunks cannot be encoded.
+    /// The reason why chunks cannot be encoded.
     missing: Option<Error>,
     /// Whether chunks that extend past the end of the dataset are stored without filters.
     skips_edges: bool,
@@ -94,7 +94,8 @@ impl ElementEncoder {
         })))
     }
 
-    /// Encodes the elements of a dataset that is not written, without its filters. The elements refer to nothing, as numbers.
+    /// Encodes the elements of a dataset that is not written, without its filters. The elements must not refer to
+    /// others, like numbers.
     ///
     /// # Errors
     /// If its datatype or its fill value cannot be stored.
@@ -206,7 +207,7 @@ impl ElementEncoder {
         offset.ok_or_else(|| Error::invalid("more than 2^64 bytes of elements"))
     }
 
-    /// All elements of the dataset with the fill value.
+    /// The bytes of all elements of the dataset, with the fill value.
     pub(super) fn filled(&self) -> Result<Vec<u8>> {
         let Inner { converter, extents, fill, .. } = &*self.0;
         let mut stored = vec![0; element_bytes(extents, converter.stored_size())?];
@@ -226,7 +227,7 @@ impl RelocatablePiece {
     /// Returns the bytes of the collections at these addresses, then the stored bytes of the piece and its filter mask.
     ///
     /// # Errors
-    /// If there is another number of addresses; if a filter cannot encode or rejects the piece.
+    /// If the number of addresses is wrong; if a filter cannot encode or rejects the piece.
     pub fn place(
         self,
         addresses: &[Address],
@@ -249,7 +250,7 @@ impl Filters {
             match codec(filter, element) {
                 Ok(Some(codec)) => own.codecs.push(codec),
                 // With its parameters, the filter changes nothing; or it only rounds elements before they are stored,
-                // which readers need not know.
+                // which does not affect readers.
                 Ok(None) => {}
                 Err(error) => own.missing = Some(error),
             }
@@ -279,7 +280,7 @@ impl Filters {
     }
 }
 
-/// The shape of a block of elements that follow each other in storage without chunks, of about [`MAX_RUN`] bytes.
+/// The shape of a block of consecutive elements in storage without chunks, of about [`MAX_RUN`] bytes.
 fn run_of(extents: &[u64], size: u64) -> Vec<u64> {
     let mut piece = vec![1; extents.len()];
     let mut bytes = size.max(1);

@@ -24,13 +24,13 @@ pub struct ExternalSegment {
 /// Writes the names of the files of a dataset. Returns its External Data Files message.
 ///
 /// # Errors
-/// If there are no segments, or more than the message counts; if a name contains NUL, or the heap cannot be written.
+/// If there are no segments, or more than the message can count; if a name contains NUL, or the heap cannot be written.
 pub fn external_files(sink: &mut dyn Sink, segments: &[ExternalSegment]) -> Result<ExternalFiles> {
     if segments.is_empty() || segments.len() > u16::MAX.into() {
         return Err(Error::invalid(format!("{} external files, expected 1 to {}", segments.len(), u16::MAX)));
     }
     let mut names = Encoder::new();
-    // As in libhdf5, an empty name is first. Like all heap objects, names begin at multiples of 8 bytes.
+    // As in libhdf5, the first name is empty. Like all heap objects, names begin at multiples of 8 bytes.
     names.reserved(ALIGNMENT);
     let mut slots = Vec::with_capacity(segments.len());
     for ExternalSegment { file, offset, len } in segments {

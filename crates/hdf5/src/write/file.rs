@@ -26,15 +26,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The properties of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileOptions {
-    /// The oldest library that must be able to read what does not need a newer one.
+    /// The oldest library that must be able to read content that does not need a newer one.
     pub low: LibraryVersion,
     /// The oldest library that must be able to read everything.
     pub high: LibraryVersion,
     /// The widths of addresses and lengths: 2, 4 or 8 bytes each.
     pub sizes: Sizes,
-    /// The size in bytes of the user block, which stands before the superblock: 0, or a power of two from 512.
+    /// The size in bytes of the user block, which precedes the superblock: 0, or a power of two from 512.
     pub user_block: u64,
-    /// How libraries that change the file later manage its space; `None` for their default.
+    /// How libraries that later modify the file manage its space; `None` for their default.
     pub file_space: Option<FileSpace>,
     /// The sizes of version 1 B-tree nodes.
     pub btree_k: BtreeKValues,
@@ -59,9 +59,9 @@ impl Default for FileOptions {
 /// How the space of a file is managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSpace {
-    /// The strategy. Only [`StrategyV1::Page`] also decides how a file is written: in pages.
+    /// The strategy. Only [`StrategyV1::Page`] also affects how a file is written: in pages.
     pub strategy: StrategyV1,
-    /// Whether libraries store the free space that they leave. A file that was just written has none.
+    /// Whether libraries store the free space that they leave behind. A newly written file has none.
     pub persists: bool,
     /// The minimum size in bytes of a free section that is tracked.
     pub threshold: u64,
@@ -170,7 +170,7 @@ impl FileOptions {
         }
     }
 
-    /// The superblock extension; `None` if nothing needs one. `table` is the place of the shared messages.
+    /// The superblock extension; `None` if nothing needs one. `table` is the address of the shared messages.
     fn extension(&self, table: Address) -> Result<Option<Vec<u8>>> {
         let has_btree_k = self.superblock_version() >= 2 && self.btree_k != BtreeKValues::default();
         if self.file_space.is_none() && !has_btree_k && self.shared_messages.is_none() {
@@ -203,14 +203,14 @@ impl FileOptions {
 
 /// A file that is being measured, then written.
 ///
-/// Everything but elements is made by one thread, in the same order in both passes: first with the addresses of other
-/// objects as far as they are known, which do not matter then, later with all of them.
+/// Everything but elements is created by one thread, in the same order in both passes: in the first pass with those
+/// addresses of other objects that are already known (their values do not matter then), in the second with all of them.
 #[derive(Debug)]
 pub struct FileWriter {
     options: FileOptions,
     /// The metadata region, which both passes allocate.
     space: Space,
-    /// The objects of the metadata region that other structures refer to, such as texts of attributes.
+    /// The objects of the metadata region that other structures refer to, such as strings of attributes.
     heap: GlobalHeapWriter,
     /// The numbers of dimensions of datasets, for references to all of their elements.
     pub(super) ranks: Ranks,
@@ -220,7 +220,7 @@ pub struct FileWriter {
     extension: Address,
     /// The messages that headers share in this pass.
     pub(super) shared: Option<SharedMessages>,
-    /// The place of the table of shared messages, known in the second pass.
+    /// The address of the table of shared messages, known in the second pass.
     table: Address,
 }
 
@@ -230,13 +230,13 @@ pub struct MeasuredFile {
     options: FileOptions,
     /// The end of the metadata region.
     end: u64,
-    /// The place of the table of shared messages.
+    /// The address of the table of shared messages.
     table: Address,
 }
 
 impl MeasuredFile {
     /// Begins the second pass: the file is written to `storage`, whose first bytes are left to the user block. `ranks`
-    /// are those of the datasets that references to all elements lead to.
+    /// has the datasets that references to all elements refer to.
     ///
     /// # Errors
     /// Any error of the storage.
@@ -302,7 +302,7 @@ impl FileWriter {
     /// Ends the first pass.
     ///
     /// # Errors
-    /// If addresses of the file are too narrow for what is made after all objects.
+    /// If addresses of the file are too narrow for what is created after all objects.
     pub fn measured(mut self) -> Result<MeasuredFile> {
         self.end_metadata()?;
         Ok(MeasuredFile { end: self.space.end(), options: self.options, table: self.table })
@@ -348,7 +348,7 @@ impl FileWriter {
         self.raw.clone().ok_or_else(|| Error::invalid("elements of a file that is only measured"))
     }
 
-    /// Makes what is made after all objects.
+    /// Creates what comes after all objects.
     fn end_metadata(&mut self) -> Result<()> {
         let shared = self.shared.take();
         let (mut metadata, heap) = self.metadata();
@@ -385,10 +385,10 @@ impl FileWriter {
         Ok(address)
     }
 
-    /// Completes the file. Its superblock is written last: without it no program opens the file.
+    /// Completes the file. Its superblock is written last: until then, no program opens the file.
     ///
     /// # Errors
-    /// Any error of the storage; if the second pass made other metadata than the first.
+    /// Any error of the storage; if the metadata of the second pass differs from that of the first.
     pub fn finish(mut self, root: GroupAddress) -> Result<()> {
         self.end_metadata()?;
         let raw = self.raw()?;

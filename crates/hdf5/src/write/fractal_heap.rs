@@ -1,8 +1,8 @@
-//! Fractal heaps, loaded with objects that are all known.
+//! Fractal heaps, built from objects that are all known in advance.
 //!
-//! An object goes to the block with the smallest free rest that holds it, as in libhdf5, otherwise to a new block. All
-//! that is left of blocks, and the blocks that were skipped because they are too small, are sections of the heap's
-//! free-space manager: otherwise libhdf5 would never use them.
+//! As in libhdf5, an object goes to the block with the smallest remaining space that can hold it, or else to a new
+//! block. The remaining space of blocks, and the blocks that were skipped because they are too small, become sections
+//! of the heap's free-space manager: otherwise libhdf5 would never use them.
 //!
 //! Spec: HDF5 III.G Fractal Heap
 
@@ -23,7 +23,7 @@ use hyperslab_codec::{Scratch, encode};
 use hyperslab_core::{Encoder, Error, Result};
 use std::collections::BTreeSet;
 
-/// The parameters in which heaps differ.
+/// The parameters that differ between heaps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FractalHeapParameters {
     /// The size of a block in the first row in bytes.
@@ -33,12 +33,12 @@ pub(crate) struct FractalHeapParameters {
 }
 
 impl FractalHeapParameters {
-    /// Of the links of a group. Their IDs have 7 bytes.
+    /// For the links of a group. Their IDs have 7 bytes.
     pub(crate) const LINKS: Self = FractalHeapParameters { starting_block_size: 512, max_heap_size: 32 };
-    /// Of the attributes of an object. Their IDs have 8 bytes.
+    /// For the attributes of an object. Their IDs have 8 bytes.
     pub(crate) const ATTRIBUTES: Self =
         FractalHeapParameters { starting_block_size: 1024, max_heap_size: 40 };
-    /// Of shared messages. Their IDs have 8 bytes.
+    /// For shared messages. Their IDs have 8 bytes.
     pub(crate) const SHARED_MESSAGES: Self =
         FractalHeapParameters { starting_block_size: 1024, max_heap_size: 32 };
 }
@@ -58,7 +58,7 @@ pub(crate) struct FractalHeapBuilder<const N: usize> {
     /// Blocks that do not exist, because objects did not fit in them.
     skipped: Vec<Skipped>,
     ids: Vec<[u8; N]>,
-    /// The huge objects, each with its place among the IDs.
+    /// The huge objects, each with its index among the IDs.
     huge: Vec<(usize, Vec<u8>)>,
 }
 
@@ -69,7 +69,7 @@ struct Block {
     objects: Vec<u8>,
 }
 
-/// Blocks before the next one that do not exist, beginning at an offset in the heap.
+/// Consecutive blocks that do not exist, beginning at an offset in the heap.
 struct Skipped {
     offset: u64,
     blocks: IndirectSection,
@@ -85,8 +85,8 @@ struct Place {
 }
 
 impl<const N: usize> FractalHeapBuilder<N> {
-    /// An empty heap. With filters, objects must have the same bytes in both passes over a file, since the sizes of
-    /// blocks depend on them.
+    /// An empty heap. If there are filters, objects must have the same bytes in both passes over a file, since the
+    /// sizes of blocks depend on them.
     ///
     /// # Errors
     /// If there is no encoder for a filter.
@@ -228,7 +228,7 @@ impl<const N: usize> FractalHeapBuilder<N> {
             };
             self.skipped.push(Skipped { offset, blocks });
             size = needed;
-            // A row begins where all rows before it end, which have its size together.
+            // A row begins where all rows before it end; together they have its size.
             offset = place.table + size * u64::from(WIDTH);
         }
         if self.geometry.position(offset).row >= self.geometry.max_root_rows() {
@@ -276,7 +276,7 @@ impl<const N: usize> FractalHeapBuilder<N> {
         Ok((address, self.ids))
     }
 
-    /// The bytes as they are stored, and their filter mask if the heap has filters.
+    /// The stored bytes, and their filter mask if the heap has filters.
     fn filter(&self, bytes: Vec<u8>) -> Result<(Vec<u8>, Option<u32>)> {
         match &self.pipeline {
             None => Ok((bytes, None)),

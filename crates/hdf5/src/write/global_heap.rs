@@ -1,4 +1,4 @@
-//! Global heap collections, filled one object after another.
+//! Global heap collections, filled with one object after another.
 //!
 //! Spec: HDF5 III.E Disk Format: Level 1E - Global Heap
 
@@ -14,16 +14,16 @@ use crate::format::infrastructure::global_heap::CollectionEncoder;
 use crate::space::SpaceKind;
 use hyperslab_core::Result;
 
-/// Objects whose IDs are known at once: those of attributes, fill values and virtual datasets.
+/// Objects whose IDs are known immediately: those of attributes, fill values and virtual datasets.
 ///
-/// Collections have the sizes of libhdf5: 4096 bytes, or as much as an object needs. One collection is open at a time
-/// and written when another takes its place.
+/// Collections have the same sizes as in libhdf5: 4096 bytes, or as much as an object needs. One collection is open at
+/// a time; it is written when another takes its place.
 #[derive(Debug, Default)]
 pub struct GlobalHeapWriter {
     open: Option<Collection>,
 }
 
-/// A collection that is allocated and not yet written.
+/// A collection that is allocated but not yet written.
 #[derive(Debug)]
 struct Collection {
     address: Address,
@@ -79,7 +79,7 @@ impl Collection {
         Ok(Collection { address: sink.allocate(SpaceKind::Raw, size)?, size, encoder })
     }
 
-    /// The number of bytes for more objects.
+    /// The number of bytes that remain for more objects.
     fn room(&self) -> u64 {
         match self.encoder.is_full() {
             true => 0,
@@ -102,7 +102,7 @@ impl Collection {
 pub struct HeapObjects<'a> {
     /// Adds an object to the heap.
     pub put: &'a mut dyn FnMut(&[u8]) -> Result<GlobalHeapId>,
-    /// Without those of datasets whose addresses are not known yet, for which 0 is stored in the same number of bytes.
+    /// Datasets whose addresses are not known yet are missing; for them, 0 is stored in the same number of bytes.
     pub ranks: &'a Ranks,
 }
 

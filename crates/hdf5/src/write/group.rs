@@ -20,11 +20,11 @@ use hyperslab_core::Result;
 /// A group to be written, after its members.
 #[derive(Clone, Debug, Default)]
 pub struct NewGroup {
-    /// What all objects have.
+    /// What all objects have in common.
     pub object: NewObject,
     /// Its links, in order of creation.
     pub links: Vec<NewLink>,
-    /// How they are stored. In files for the earliest library, a group that asks for nothing is a symbol table.
+    /// How they are stored. In files for the earliest library, a group without special options is a symbol table.
     pub options: LinkOptions,
 }
 
@@ -33,11 +33,11 @@ pub struct NewGroup {
 pub struct NewLink {
     /// The link. Its creation order is given by its position.
     pub link: Link,
-    /// The symbol table of the group that it leads to, if that is stored as one.
+    /// The symbol table of the group that the link leads to, if that group has one.
     pub symbol_table: Option<SymbolTable>,
 }
 
-/// Where a group was written.
+/// The location of a group that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupAddress {
     /// The address of its header.
@@ -100,7 +100,7 @@ impl FileWriter {
 }
 
 impl LinkOptions {
-    /// Whether an old-style group can hold such links.
+    /// Whether an old-style group can hold these links.
     fn fits_symbol_table(&self, links: &[NewLink]) -> bool {
         let LinkOptions { creation_order, phase_change, estimates, filters } = self;
         let is_old = |new: &NewLink| matches!(new.link.target, LinkTarget::Hard(_) | LinkTarget::Soft(_));

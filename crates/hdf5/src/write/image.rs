@@ -20,7 +20,8 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Runs `build` twice, measuring and writing, which must make the same requests and write every byte once.
+    /// Runs `build` twice, to measure and to write. Both runs must make the same requests, and every byte is written
+    /// once.
     pub(crate) fn write<T>(
         sizes: Sizes,
         build: &mut dyn FnMut(&mut dyn Sink) -> Result<T>,
@@ -41,7 +42,7 @@ impl Image {
         Ok((image, result))
     }
 
-    /// As [`Image::write_behind`], of structures of which parts stay unwritten.
+    /// As [`Image::write_behind`], for structures with parts that stay unwritten.
     pub(crate) fn write_sparse<T>(
         sizes: Sizes,
         start: usize,
@@ -67,12 +68,12 @@ impl Image {
         }
     }
 
-    /// The bytes, zeros where none were written.
+    /// The bytes, with zeros where none were written.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The bytes, behind those that were allocated before.
+    /// The bytes after those that were allocated before.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -17,9 +17,9 @@ use hyperslab_core::{Encoder, Result};
 /// How the links of a group are stored.
 #[derive(Clone, Debug, Default)]
 pub struct LinkOptions {
-    /// What is known of the order of creation.
+    /// Whether the creation order is tracked and indexed.
     pub creation_order: CreationOrder,
-    /// The numbers of links at which storage becomes dense or compact.
+    /// The link counts at which storage becomes dense or compact.
     pub phase_change: LinkPhaseChange,
     /// The expected links, for which libhdf5 leaves room.
     pub estimates: Estimates,
@@ -27,7 +27,7 @@ pub struct LinkOptions {
     pub filters: Option<FilterPipeline>,
 }
 
-/// Stores links, which come in the order of their creation. Returns the messages of the group's header.
+/// Stores links, which are given in creation order. Returns the messages of the group's header.
 ///
 /// # Errors
 /// If two links have the same name, or a link cannot be encoded.
@@ -122,7 +122,7 @@ mod tests {
     use crate::format::message::link::{ExternalLink, LinkTarget};
     use crate::write::test_file::{Form, TestFile, empty_group};
 
-    /// Names of many lengths, in the order of creation, which is not that of the names.
+    /// Names of many lengths, in creation order, which is not the order of the names.
     fn name(number: usize) -> Vec<u8> {
         let filler = "x".repeat(number % 23);
         format!("link {}{filler} {number}", number % 7).into_bytes()

@@ -82,7 +82,8 @@ impl FileWriter {
         Ok(())
     }
 
-    /// The stored form of `count` elements. What elements of variable length refer to becomes part of the metadata region.
+    /// The stored form of `count` elements. Data that variable-length elements refer to becomes part of the metadata
+    /// region.
     pub(super) fn stored(
         &mut self,
         converter: &Converter,
@@ -91,7 +92,7 @@ impl FileWriter {
     ) -> Result<Vec<u8>> {
         let len = converter.stored_size().checked_mul(count);
         let mut stored = vec![0; len.ok_or_else(|| Error::invalid("more elements than memory holds"))?];
-        // Ranks have no effect on sizes, so they do not matter as long as they are not known.
+        // Ranks do not affect sizes, so they do not matter until they are known.
         let ranks = Arc::clone(&self.ranks);
         let (mut metadata, heap) = self.metadata();
         let mut put = |object: &[u8]| heap.put(&mut metadata, object);

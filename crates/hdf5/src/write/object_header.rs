@@ -14,7 +14,7 @@ use crate::format::object_header::{
 use crate::format::{Sizes, Structure};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The properties that all objects have in their headers.
+/// The properties that all objects store in their headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderOptions {
     /// The creation order of attributes.
@@ -23,7 +23,7 @@ pub struct HeaderOptions {
     pub attribute_phase_change: AttributePhaseChange,
     /// The times of the object, if they are stored.
     pub times: Option<Times>,
-    /// The number of hard links to the object; of a committed datatype also the number of messages that share it.
+    /// The number of hard links to the object; for a committed datatype, also the number of messages that share it.
     pub reference_count: u32,
 }
 
@@ -38,7 +38,7 @@ impl Default for HeaderOptions {
     }
 }
 
-/// An object header that is being made. Its length depends on the lengths of its messages alone.
+/// An object header that is being built. Its length depends only on the lengths of its messages.
 #[derive(Clone, Debug)]
 pub(super) struct ObjectHeader {
     prefix: Prefix,
@@ -48,7 +48,7 @@ pub(super) struct ObjectHeader {
 }
 
 impl ObjectHeader {
-    /// A header without messages, in the version that `low` asks for, or that the options need.
+    /// A header without messages, in the version that `low` or the options require.
     pub(super) fn new(options: &HeaderOptions, low: LibraryVersion, sizes: Sizes) -> Result<ObjectHeader> {
         let prefix = if low == LibraryVersion::Earliest && !options.needs_v2() {
             let reference_count = options.reference_count;
@@ -96,13 +96,13 @@ impl ObjectHeader {
         self.push_encoded(of, flags | MessageFlags::SHARED, 0, body)
     }
 
-    /// Adds a message with its creation index among those of its type. Only some headers keep it.
+    /// Adds a message with its creation index among messages of its type. Only some headers store it.
     pub(super) fn push_indexed<M: HeaderMessage>(&mut self, message: &M, index: u16) -> Result<()> {
         let body = self.body(message)?;
         self.push_encoded(M::TYPE, 0, index, body)
     }
 
-    /// As [`ObjectHeader::push_indexed`], of a message whose body is elsewhere.
+    /// As [`ObjectHeader::push_indexed`], for a message whose body is elsewhere.
     pub(super) fn push_shared_indexed(
         &mut self,
         of: MessageType,
@@ -142,7 +142,7 @@ impl ObjectHeader {
         self.push_encoded(message.message_type(), flags, 0, e.into_bytes())
     }
 
-    /// Changes the message of a type. It keeps its length.
+    /// Changes the message of a type. It must keep its length.
     pub(super) fn change<M: HeaderMessage>(&mut self, change: impl FnOnce(&mut M)) -> Result<()> {
         let sizes = self.sizes;
         let own = self.messages.iter_mut().find(|own| own.message_type == M::TYPE);
@@ -174,7 +174,7 @@ impl ObjectHeader {
         Ok((e.len() + len) as u64 + self.form.checksum_len())
     }
 
-    /// The bytes of the header: one chunk, with room for a continuation at its end.
+    /// The bytes of the header: one chunk, with room for a Continuation message at its end.
     pub(super) fn encode(mut self) -> Result<Vec<u8>> {
         let len = self.messages_len();
         let prefix = self.prefix(len)?;
@@ -189,7 +189,7 @@ impl ObjectHeader {
         Ok(e.into_bytes())
     }
 
-    /// The length of the messages in bytes, with the room at their end.
+    /// The length of the messages in bytes, including the room at their end.
     fn messages_len(&self) -> usize {
         let bodies = self.messages.iter().map(|message| message.body.len());
         bodies.chain([room_len(self.form, &self.sizes)]).map(|body| self.form.prefix_len() + body).sum()
@@ -225,14 +225,14 @@ impl ObjectHeader {
 }
 
 impl HeaderOptions {
-    /// Whether only version 2 headers have what is asked for.
+    /// Whether the options require a version 2 header.
     fn needs_v2(&self) -> bool {
         self.attribute_order.is_tracked() || self.attribute_phase_change != AttributePhaseChange::default()
     }
 }
 
-/// The length of the NIL message at the end of a header: as a Continuation message, or the few bytes more that libhdf5
-/// leaves. Without it a program that adds messages must move others first.
+/// The length of the NIL message at the end of a header: that of a Continuation message, or the few bytes more that
+/// libhdf5 leaves. Without this room, a program that adds messages must first move others.
 fn room_len(form: MessageForm, sizes: &Sizes) -> usize {
     let continuation = usize::from(sizes.offsets) + usize::from(sizes.lengths);
     match form {
@@ -244,5 +244,5 @@ fn room_len(form: MessageForm, sizes: &Sizes) -> usize {
 /// The smallest size in bytes of the free messages of a header that libhdf5 makes.
 const MIN_ROOM: usize = 22;
 
-/// Room in bytes for a prefix with a checksum, and for most messages.
+/// Capacity in bytes for a prefix with a checksum, and for most messages.
 const SOME: usize = 40;

@@ -1,4 +1,4 @@
-//! The bytes of a file on their way to storage.
+//! Writes the bytes of a file to storage.
 
 use crate::format::Address;
 use hyperslab_core::Result;
@@ -6,8 +6,8 @@ use hyperslab_core::storage::WriteAt;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Writes to a storage, short pieces that follow each other together. Elements and headers have a buffer each, since
-/// both are written in the order of their addresses.
+/// Writes to a storage, with short consecutive pieces combined. Elements and headers have a buffer each, since both are
+/// written in the order of their addresses.
 pub(super) struct Output {
     storage: Arc<dyn WriteAt>,
     /// The offset of address 0.
@@ -28,7 +28,7 @@ impl Output {
         Output { storage, base, metadata: Mutex::default(), raw: Mutex::default() }
     }
 
-    /// Writes headers and what belongs to them, or keeps the bytes until others follow.
+    /// Writes headers and related structures, or keeps the bytes until others follow.
     pub(super) fn write_metadata(&self, address: Address, bytes: &[u8]) -> Result<()> {
         self.write(&self.metadata, address, bytes)
     }
@@ -42,7 +42,7 @@ impl Output {
         }
     }
 
-    /// Writes bytes at once.
+    /// Writes bytes immediately.
     pub(super) fn write_now(&self, address: Address, bytes: &[u8]) -> Result<()> {
         self.storage.write_at(self.base.saturating_add(address.0), bytes)
     }
@@ -56,7 +56,7 @@ impl Output {
         self.storage.allocate(start..start.saturating_add(len))
     }
 
-    /// Writes what is kept.
+    /// Writes the bytes that are kept.
     pub(super) fn flush(&self) -> Result<()> {
         self.write_out(&mut lock(&self.metadata))?;
         self.write_out(&mut lock(&self.raw))
@@ -104,5 +104,5 @@ fn lock(buffer: &Mutex<Buffer>) -> MutexGuard<'_, Buffer> {
 /// The size of a buffer in bytes.
 const BUFFER: usize = 1 << 20;
 
-/// The size in bytes of pieces that are written at once.
+/// The minimum size in bytes of pieces that are written immediately.
 const LARGE: usize = 64 << 10;

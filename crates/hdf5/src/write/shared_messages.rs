@@ -21,7 +21,7 @@ use hyperslab_core::{Encoder, Error, Result};
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// Which messages one index shares.
+/// The messages that one index shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedIndexOptions {
     /// Bit n is set for message type n.
@@ -37,23 +37,23 @@ pub struct SharedMessageOptions {
     pub indexes: Vec<SharedIndexOptions>,
     /// With more messages than this, an index is a B-tree.
     pub list_cutoff: u16,
-    /// With fewer messages than this, libhdf5 makes a list of a B-tree.
+    /// With fewer messages than this, libhdf5 converts a B-tree to a list.
     pub btree_cutoff: u16,
 }
 
-/// What becomes of a message.
+/// What happens to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sharing {
     /// It is not shared.
     No,
-    /// It stays where it is, flagged as shareable, as the first of its content.
+    /// It is the first message with its content, and stays where it is, flagged as shareable.
     First,
     /// It is replaced by this reference, flagged as shared.
     Reference(Reference),
 }
 
 /// The shared messages of a file, collected in the order of the headers. Each pass over the file has its own, and must
-/// offer equal messages in the same order: one whose bytes contain an address should not be offered.
+/// offer equal messages in the same order. A message whose bytes contain an address should therefore not be offered.
 #[derive(Debug)]
 pub(crate) struct SharedMessages {
     sizes: Sizes,
@@ -65,16 +65,16 @@ struct Index {
     heap: FractalHeapBuilder<8>,
     /// In the order of their first use.
     messages: Vec<Known>,
-    /// The places of messages by type and content.
+    /// The indexes of messages by type and content.
     places: FxHashMap<Key, usize>,
-    /// The places of messages in a header that has no address yet.
+    /// The indexes of messages in a header that has no address yet.
     unplaced: Vec<usize>,
 }
 
 /// The type and the content of a message.
 type Key = (u16, Vec<u8>);
 
-/// A message that an index has.
+/// A message in an index.
 #[derive(Debug)]
 struct Known {
     message_type: MessageType,
@@ -101,7 +101,7 @@ impl SharedMessages {
     /// No message yet.
     ///
     /// # Errors
-    /// If there are more than eight indexes, or a message type in two.
+    /// If there are more than eight indexes, or if two have the same message type.
     pub(crate) fn new(sizes: Sizes, options: SharedMessageOptions) -> Result<Self> {
         let mut seen = 0;
         for index in &options.indexes {
@@ -125,8 +125,8 @@ impl SharedMessages {
         Ok(SharedMessages { sizes, options, indexes })
     }
 
-    /// Decides what becomes of a message, which is in the header at this address; `None` for a part of another message.
-    /// The first of its content stays in its header, unless it is an attribute; all others are in the heap.
+    /// Decides what happens to a message, which is in the header at this address; `None` for a part of another message.
+    /// The first message with its content stays in its header, unless it is an attribute; all others are in the heap.
     ///
     /// # Errors
     /// If the heap is full.
@@ -148,7 +148,7 @@ impl SharedMessages {
         index.share(message_type, body, header.filter(|_| message_type != MessageType::ATTRIBUTE))
     }
 
-    /// Sets the address of the header that was made last, whose messages were offered with an undefined address.
+    /// Sets the address of the header that was created last, whose messages were offered with an undefined address.
     pub(crate) fn place_header(&mut self, header: Address) {
         for Index { messages, unplaced, .. } in &mut self.indexes {
             for place in unplaced.drain(..) {
@@ -160,7 +160,7 @@ impl SharedMessages {
         }
     }
 
-    /// Shares the datatype and the dataspace of an attribute, and decides what becomes of it itself.
+    /// Shares the datatype and the dataspace of an attribute, and decides what happens to the attribute itself.
     ///
     /// # Errors
     /// If it cannot be encoded, or a heap is full.
@@ -174,13 +174,13 @@ impl SharedMessages {
         attribute.encode(&mut e, &self.sizes)?;
         let key = (MessageType::ATTRIBUTE.0, e.into_bytes());
         if self.indexes.iter().any(|index| index.places.contains_key(&key)) {
-            // It is stored once, and so its parts count once.
+            // It is stored once, so its parts also count once.
             parts.iter().for_each(|part| self.release(part));
         }
         self.share(MessageType::ATTRIBUTE, &key.1, None)
     }
 
-    /// Replaces a part of an attribute by a reference. Returns the type and the content of what is shared.
+    /// Replaces a part of an attribute with a reference. Returns the type and the content of what is shared.
     fn share_part<S: HeaderMessage>(&mut self, part: &mut MaybeShared<S>) -> Result<Option<Key>> {
         let MaybeShared::Here(value) = part else { return Ok(None) };
         let mut e = Encoder::new();
@@ -226,7 +226,7 @@ impl Index {
                     *id
                 } else {
                     let Some(id) = self.heap.insert(body)? else { return Ok(Sharing::No) };
-                    // The first header keeps its own.
+                    // The first header keeps its own copy.
                     known.location = Location::Heap { id, reference_count: 2 };
                     id
                 }
@@ -240,7 +240,7 @@ impl Index {
         Ok(Sharing::Reference(Reference { version: Version::V3, location: MessageLocation::Heap(id) }))
     }
 
-    /// Adds a message that is new, if there is room.
+    /// Adds a new message, if there is room.
     fn add(
         &mut self,
         message_type: MessageType,

@@ -1,4 +1,4 @@
-//! What builders of structures need of a file.
+//! What builders of structures need from a file.
 
 use crate::format::{Address, Sizes, Structure};
 use crate::space::SpaceKind;
@@ -6,8 +6,8 @@ use hyperslab_core::{Encoder, Result};
 
 /// A file that is being measured or written.
 ///
-/// A builder allocates a block when it knows its length, and writes it when it knows its bytes, in any order. It makes
-/// the same requests whether the file is measured or written.
+/// A builder allocates a block once it knows its length, and writes it once it knows its bytes, in any order. It makes
+/// the same requests whether the file is being measured or written.
 pub trait Sink {
     /// The widths of addresses and lengths.
     fn sizes(&self) -> Sizes;
@@ -18,7 +18,7 @@ pub trait Sink {
     /// If addresses of the file are too narrow for them.
     fn allocate(&mut self, kind: SpaceKind, len: u64) -> Result<Address>;
 
-    /// Whether bytes are dropped, so that nobody needs to make them. Builders with large blocks ask.
+    /// Whether bytes are discarded, so that they need not be produced. Builders with large blocks check this.
     fn is_measuring(&self) -> bool;
 
     /// Writes allocated bytes.

@@ -19,13 +19,13 @@ use hyperslab_core::{Encoder, Error, Result};
 pub(crate) struct SymbolTableLink {
     /// The name, which contains no NUL.
     pub(crate) name: Vec<u8>,
-    /// A hard or soft link; there are no others.
+    /// A hard or soft link; no others are possible.
     pub(crate) target: LinkTarget,
     /// The symbol table of the object, if it is an old-style group itself. The entry caches it.
     pub(crate) table: Option<SymbolTable>,
 }
 
-/// The sizes of nodes, which the superblock has for the whole file.
+/// The sizes of nodes, which the superblock defines for the whole file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SymbolTableNodes {
     /// Half the maximum number of entries of a symbol table node.
@@ -40,13 +40,14 @@ impl Default for SymbolTableNodes {
     }
 }
 
-/// The entry of the root group in a superblock of version 0 or 1. Without its cache, libhdf5 writes it on opening.
+/// The entry of the root group in a superblock of version 0 or 1. If it has no cache, libhdf5 writes one when it opens
+/// the file.
 pub(crate) fn root_entry(object_header: Address, table: SymbolTable) -> SymbolTableEntry {
     let SymbolTable { btree, heap } = table;
     SymbolTableEntry { name_offset: EMPTY_NAME, object_header, cache: Cache::Group { btree, heap } }
 }
 
-/// Stores links. Returns what the message in the group's header says.
+/// Stores links. Returns the content of the message in the group's header.
 ///
 /// # Errors
 /// If two links have the same name, or a link is neither hard nor soft or contains NUL.
@@ -99,7 +100,7 @@ fn no_such_link(kind: &str, name: &str) -> Error {
     ))
 }
 
-/// The data segment of a local heap: texts that begin at multiples of 8.
+/// The data segment of a local heap: strings that begin at multiples of 8.
 #[derive(Default)]
 struct Names {
     segment: Encoder,
@@ -144,7 +145,7 @@ impl Names {
     }
 }
 
-/// A child of a B-tree node, and its greatest name.
+/// A child of a B-tree node, and its largest name.
 #[derive(Clone, Copy)]
 struct Child {
     address: Address,
@@ -221,7 +222,7 @@ fn node_len(sizes: &Sizes, capacity: u64) -> u64 {
         + (capacity + 1) * u64::from(sizes.lengths)
 }
 
-/// Writes a structure that is allocated longer than it is.
+/// Writes a structure in a larger allocated space.
 fn put_padded(sink: &mut dyn Sink, mut e: Encoder, len: u64) -> Result<Address> {
     e.reserved(unused(&e, len));
     let address = sink.allocate(SpaceKind::Metadata, len)?;
@@ -233,7 +234,7 @@ fn unused(e: &Encoder, len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX).saturating_sub(e.len())
 }
 
-/// The offset of the empty name, which is less than all others.
+/// The offset of the empty name, which sorts before all others.
 const EMPTY_NAME: u64 = 0;
 const ALIGNMENT: usize = 8;
 /// The empty name, and four names of eight letters.

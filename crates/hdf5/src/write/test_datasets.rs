@@ -1,4 +1,4 @@
-//! Headers of datasets, for tests of what they point to, and datasets of whole files.
+//! Headers of datasets, for tests of structures that they point to, and datasets of whole files.
 
 use super::test_file::TestFile;
 use super::{

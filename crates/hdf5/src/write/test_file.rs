@@ -1,4 +1,4 @@
-//! Whole files, for tests: of one group, for what is in its header, and of any objects.
+//! Whole files, for tests: with one group whose header is tested, and with any objects.
 
 use super::dense_storage::CreationOrder;
 use super::image::Image;
@@ -114,7 +114,7 @@ impl TestFile {
         TestFile::open(bytes.into())
     }
 
-    /// Whether the check finds nothing, and all bytes accounted for.
+    /// Asserts that the check finds nothing, and that all bytes are accounted for.
     pub(crate) fn check(&self) {
         if let Some(folder) = std::env::var_os("WRITTEN_FILES") {
             let thread = std::thread::current();
@@ -125,7 +125,7 @@ impl TestFile {
         let storage = Box::new(self.bytes.clone());
         let options = Options { values: true, ..Options::default() };
         let summary = check(storage, Limits::default(), &options, &mut |finding| {
-            // What soft and external links lead to is no matter of storage.
+            // Targets of soft and external links do not concern storage.
             if finding.severity != Severity::Note {
                 found.push(finding);
             }
@@ -191,7 +191,7 @@ impl TestFile {
     }
 }
 
-/// What a superblock says of the root group.
+/// What a superblock states about the root group.
 struct Header {
     address: Address,
     table: Option<SymbolTable>,
@@ -271,7 +271,7 @@ pub(crate) fn put_messages(
     put(sink, SpaceKind::Metadata, &Chunk0 { prefix, messages, gap: Vec::new() }, &())
 }
 
-/// A message as a header has it.
+/// A message as it is stored in a header.
 pub(crate) fn plain(sink: &dyn Sink, message: &Message) -> Result<OwnedMessage> {
     let mut e = Encoder::new();
     message.encode(&mut e, &sink.sizes())?;

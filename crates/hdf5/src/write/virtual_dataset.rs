@@ -11,7 +11,7 @@ use crate::format::{Address, Sizes, Structure};
 use hyperslab_core::{Encoder, Result};
 use rustc_hash::FxHashMap;
 
-/// A part of a virtual dataset, and the elements that it consists of.
+/// A part of a virtual dataset, and the elements that it takes from another dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VirtualMapping {
     /// The name of the source file; `.` is the file itself.
@@ -24,7 +24,7 @@ pub struct VirtualMapping {
     pub virtual_selection: DataspaceSelection,
 }
 
-/// Puts the mappings of a dataset into the heap. Returns its Data Layout message.
+/// Adds the mappings of a dataset to the heap. Returns its Data Layout message.
 ///
 /// # Errors
 /// If virtual datasets are too new for `high`, a name contains NUL, or the heap cannot be written.
@@ -47,7 +47,7 @@ pub fn virtual_layout(
     Ok(DataLayout { version: LayoutVersion::V4, class })
 }
 
-/// The block in the oldest version; where libraries that can read version 1 are enough, in the smaller one.
+/// The block in its oldest version or, if only libraries that can read version 1 need to read it, in the smaller one.
 fn block(mappings: &[VirtualMapping], low: LibraryVersion, sizes: &Sizes) -> Result<Vec<u8>> {
     let plain = |mapping: &VirtualMapping| Mapping {
         source_file: SourceFile::Named(SourceName::Here(mapping.file.clone())),
@@ -70,7 +70,7 @@ fn block(mappings: &[VirtualMapping], low: LibraryVersion, sizes: &Sizes) -> Res
     Ok(if new.len() <= old.len() { new } else { old })
 }
 
-/// Replaces names of earlier mappings, if that is shorter.
+/// Replaces names with references to earlier mappings, if that is shorter.
 fn share_names(mappings: &mut [Mapping], sizes: &Sizes) {
     let (mut files, mut datasets) = (FxHashMap::default(), FxHashMap::default());
     for (number, mapping) in (0_u64..).zip(mappings) {

@@ -24,21 +24,21 @@ pub(super) struct Folder {
     _lock: Option<File>,
 }
 
-/// What all processes are told.
+/// The information that all processes share.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) target: PathBuf,
     /// The arrays that wait for regions.
     pub(super) open: Vec<NodePath>,
-    /// Those of the declaration, with the name of the format. Each process has a pool of its own.
+    /// The options of the declaration, with the name of the format. Each process has a pool of its own.
     pub(super) options: AssemblyOptions,
 }
 
 impl Folder {
-    /// Makes the folder of a target. That of a process that has ended is removed.
+    /// Creates the folder for a target. A folder left by a process that has ended is removed.
     ///
     /// # Errors
-    /// [`AlreadyExists`](ErrorKind::AlreadyExists) if another process is at work on the target; errors of the system.
+    /// [`AlreadyExists`](ErrorKind::AlreadyExists) if another process is working on the target; system errors.
     pub(super) fn begin(target: &Path) -> Result<Folder> {
         let path = std::path::absolute(place(target)?)?;
         if path.is_dir() {
@@ -54,7 +54,7 @@ impl Folder {
     /// The folder of a store that is being written.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not such a folder.
     pub(super) fn open(path: &Path) -> Result<(Folder, Told)> {
         let text = fs::read_to_string(path.join(TOLD)).map_err(|e| {
             Error::from(e).with_hint("was the store finished or abandoned?").in_file(path.display())

@@ -1,10 +1,10 @@
-//! What was written of an array.
+//! The record of what was written to an array.
 
 use hyperslab_core::{Error, Result};
 use hyperslab_model::NodePath;
 use serde_json::{Value, json};
 
-/// Tells which chunks of an array were written. Processes send it as [text](Receipt::to_json).
+/// Records which chunks of an array were written. Processes send it as [JSON](Receipt::to_json).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     array: NodePath,
@@ -32,10 +32,10 @@ impl Receipt {
         json!({ "array": self.array.as_str(), "chunks": self.chunks }).to_string()
     }
 
-    /// The receipt that [`Receipt::to_json`] wrote.
+    /// Parses a receipt that [`Receipt::to_json`] wrote.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other texts.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for any other text.
     pub fn of_json(text: &str) -> Result<Receipt> {
         let parsed = || {
             let json: Value = serde_json::from_str(text).ok()?;

@@ -7,8 +7,8 @@ use hyperslab_model::Shape;
 use ndarray::{ArrayView, Dimension};
 
 impl StoreBuilder {
-    /// An array along dimensions that were added before, given by their paths. The view may have any layout; its
-    /// elements are copied.
+    /// Adds an array along existing dimensions, given by their paths. The view may have any layout; its elements are
+    /// copied.
     ///
     /// With the feature `ndarray`.
     ///
@@ -29,7 +29,7 @@ impl StoreBuilder {
         self.view(path, along, elements)
     }
 
-    /// An array of the shape of the view, whose dimensions have no names.
+    /// Adds an array with the shape of the view, whose dimensions have no names.
     ///
     /// With the feature `ndarray`.
     ///

@@ -36,7 +36,7 @@ impl Cdl<'_> {
         Ok(())
     }
 
-    /// Whether CDL has an attribute of this name and type.
+    /// Whether CDL can express an attribute of this name and type.
     pub(super) fn says_attribute(
         &self,
         name: &str,
@@ -103,7 +103,8 @@ impl Cdl<'_> {
         Ok(())
     }
 
-    /// Adds a text. In the classic model, where an attribute has one text, its lines stand on lines of their own.
+    /// Adds a string. In the classic model, where an attribute has one string, each of its lines is written on a line
+    /// of its own.
     fn push_text(&self, text: &[u8], out: &mut Vec<u8>) {
         out.push(b'"');
         for byte in text {
@@ -115,7 +116,7 @@ impl Cdl<'_> {
         out.push(b'"');
     }
 
-    /// The type of an attribute: a single text of fixed length is characters.
+    /// The type of an attribute: a single fixed-length string has the type `char`.
     pub(super) fn type_of_attribute(&self, attribute: &Attribute) -> std::result::Result<Type, String> {
         let is_single = attribute.shape.as_ref().is_none_or(Vec::is_empty);
         match attribute.datatype.resolved() {
@@ -123,7 +124,7 @@ impl Cdl<'_> {
             Datatype::String(Text::Variable)
                 if is_single && attribute.storage.length != Some(Length::Variable) =>
             {
-                // Nothing says how the text is stored, as in a document.
+                // It is not stated how the string is stored, as in a document.
                 Ok(if self.texts_are_characters { Type::Char } else { Type::String })
             }
             Datatype::String(_) => self.library.types.of(&attribute.datatype),
@@ -132,7 +133,7 @@ impl Cdl<'_> {
     }
 }
 
-/// The characters of a text without the NULs behind them.
+/// The characters of a string without trailing NULs.
 fn characters(element: ElementRef<'_>) -> &[u8] {
     let row = match element.datatype().resolved() {
         Datatype::String(Text::Variable) => text(&element),

@@ -61,7 +61,7 @@ impl Cdl<'_> {
         lines.begin()?;
         lines.put(" ")?;
         lines.put(escaped(&variable.name))?;
-        // As long as the name is stored: ncdump counts it before it is escaped.
+        // The length of the stored name: ncdump counts it before escaping.
         let stored = crate::strings::name_bytes(&variable.name).len();
         match rank {
             0 | 1 => {
@@ -90,7 +90,7 @@ impl Cdl<'_> {
         })
     }
 
-    /// The value that is shown as `_`: that of the attribute, else the default of the type.
+    /// The value that is shown as `_`: that of the attribute, otherwise the default of the type.
     fn fill_of(
         &mut self,
         variable: &Variable,
@@ -99,7 +99,7 @@ impl Cdl<'_> {
         let attributes = self.load_attributes(&variable.handle)?;
         if let Some(Ok(attribute)) = attributes.get(FILL_VALUE) {
             let of = match self.type_of_attribute(attribute) {
-                // Variables of texts of fixed length are strings.
+                // Variables of fixed-length strings have the type `string`.
                 Ok(Type::Char) if variable.of == Type::String => None,
                 of => of.ok(),
             };
@@ -121,7 +121,7 @@ impl Cdl<'_> {
                 let values = Values { rows: vec![0].into(), heap: Heap::default() };
                 return Ok(Some((Arc::new(empty), values)));
             }
-            // Each byte can be data, so none is taken for a default fill value.
+            // Any byte can be data, so none is treated as a default fill value.
             Type::Byte | Type::UByte | Type::Char | Type::User(_) => return Ok(None),
         };
         let of = match variable.of {
@@ -148,7 +148,7 @@ struct RowWriter<'a, 'o> {
     dimensions: &'a [(u64, bool)],
     /// The index of the next element.
     at: Vec<u64>,
-    /// The NULs of the row that other characters may follow.
+    /// The NULs in the row so far, which other characters may follow.
     nuls: usize,
     text: Vec<u8>,
 }

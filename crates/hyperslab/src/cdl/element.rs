@@ -76,7 +76,7 @@ fn push_raw(
     Ok(())
 }
 
-/// Adds the name of an enumerated value with its special characters escaped, as attributes have it.
+/// Adds the name of an enumerated value with its special characters escaped, as in attributes.
 pub(super) fn push_enum_name(element: ElementRef<'_>, out: &mut Vec<u8>) -> Result<()> {
     match element.get() {
         Element::Enum(_, Some(name)) => push_name(out, name),
@@ -86,7 +86,7 @@ pub(super) fn push_enum_name(element: ElementRef<'_>, out: &mut Vec<u8>) -> Resu
     Ok(())
 }
 
-/// A member of a compound: characters are texts here, and arrays have braces.
+/// A member of a compound: characters are written as strings here, and arrays in braces.
 fn push_member(types: &Types, of: Type, element: ElementRef<'_>, out: &mut Vec<u8>) -> Result<()> {
     match (of, element.get()) {
         (Type::Char, Element::Array(elements, shape)) => {
@@ -103,7 +103,7 @@ fn push_member(types: &Types, of: Type, element: ElementRef<'_>, out: &mut Vec<u
             Ok(())
         }
         (Type::Char, _) => {
-            // The library reads one character of a text of any length.
+            // The library reads one character of a string of any length.
             push_characters_of_member(element.row().get(..1).unwrap_or_default(), out);
             Ok(())
         }
@@ -130,7 +130,7 @@ fn push_list(
     Ok(())
 }
 
-/// The bytes of a text up to its first NUL, with spaces that fill it up.
+/// The bytes of a string up to its first NUL, including space padding.
 pub(super) fn text<'a>(element: &ElementRef<'a>) -> &'a [u8] {
     let bytes = match (element.datatype().resolved(), element.get()) {
         (Datatype::String(Text::Fixed { .. }), _) => element.row(),
@@ -140,12 +140,12 @@ pub(super) fn text<'a>(element: &ElementRef<'a>) -> &'a [u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// A text of variable length among the values of a variable.
+/// A variable-length string among the values of a variable.
 fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     for byte in text {
         match byte {
-            // The letter that ncdump writes for a vertical tab here.
+            // ncdump writes this letter for a vertical tab here.
             0x0b => push(out, "\\n"),
             byte => push_escaped(*byte, out),
         }
@@ -153,7 +153,7 @@ fn push_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Adds a byte of a text, escaped if it has a meaning or is a control character.
+/// Adds a byte of a string, escaped if it has a special meaning or is a control character.
 pub(super) fn push_escaped(byte: u8, out: &mut Vec<u8>) {
     match byte {
         0x08 => push(out, "\\b"),
@@ -168,7 +168,7 @@ pub(super) fn push_escaped(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Adds a byte of a variable of characters, where bytes outside ASCII are escaped too.
+/// Adds a byte of a variable of characters, where bytes outside ASCII are also escaped.
 pub(super) fn push_character(byte: u8, out: &mut Vec<u8>) {
     match byte.is_ascii() {
         true => push_escaped(byte, out),
@@ -176,7 +176,8 @@ pub(super) fn push_character(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Characters in a compound, where ncdump puts a backslash before control characters and keeps these.
+/// Characters in a compound, where ncdump puts a backslash before control characters and keeps the characters
+/// themselves.
 fn push_characters_of_member(row: &[u8], out: &mut Vec<u8>) {
     let len = row.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     out.push(b'"');
@@ -190,7 +191,7 @@ fn push_characters_of_member(row: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// An opaque value in hexadecimal digits.
+/// An opaque value as hexadecimal digits.
 pub(super) fn push_opaque(bytes: &[u8], out: &mut Vec<u8>) {
     push(out, "0X");
     bytes.iter().for_each(|byte| push(out, &format!("{byte:02X}")));
@@ -208,7 +209,7 @@ pub(super) fn is_fill(of: Type, fill: ElementRef<'_>, value: ElementRef<'_>) -> 
         (Element::Int(fill), Element::Int(value)) => fill == value,
         (Element::Text(_), Element::Text(_)) => text(&fill) == text(&value),
         (Element::Compound(fills), Element::Compound(values)) => {
-            // Members have a precision each; only that of single numbers matters in practice.
+            // Each member has its own precision; only that of single-precision numbers matters in practice.
             fills.zip(values).all(|((_, fill), (_, value))| {
                 let of = match value.datatype().resolved() {
                     Datatype::Float(hyperslab_model::Float::Double) => Type::Double,

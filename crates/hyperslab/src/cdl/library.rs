@@ -1,5 +1,5 @@
-//! A store as the NetCDF library lists it: groups with their types, dimensions and variables, where each dimension of a
-//! variable has a name.
+//! A store as the NetCDF library lists it: groups with their types, dimensions and variables, in which every dimension
+//! of a variable has a name.
 
 use super::types::{Type, Types};
 use crate::formats::array_name;
@@ -36,7 +36,7 @@ pub(super) struct Group {
     /// In the order of their identifiers.
     pub(super) dimensions: Vec<usize>,
     pub(super) variables: Vec<Variable>,
-    /// What CDL cannot say of the members.
+    /// What CDL cannot express about the members.
     pub(super) left_out: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Variable {
     pub(super) of: Type,
     /// The numbers of its dimensions.
     pub(super) dimensions: Vec<usize>,
-    /// Its own dimensions, as long as no others have their names.
+    /// Its own dimensions, until they are given names.
     shape: Vec<Dimension>,
     /// Whether it is the coordinates of its only dimension.
     is_coordinates: bool,
@@ -67,7 +67,7 @@ impl Library {
         let root = source.find(&NodePath::root())?;
         match root.item {
             Item::Group => library.read_groups(source, root.handle)?,
-            // A store that is a single array.
+            // The store is a single array.
             _ => {
                 library.add_group(root.handle.clone(), String::new(), None);
                 library.is_single_array = true;
@@ -125,7 +125,7 @@ impl Library {
             if source.cells(&handle)?.is_some() {
                 self.leave_out(
                     number,
-                    "that the arrays of this group are cells of a sparse array".to_owned(),
+                    "the information that the arrays of this group are cells of a sparse array".to_owned(),
                 );
             }
             let declared = source.declared(&handle, &members)?;
@@ -154,7 +154,7 @@ impl Library {
         Ok(())
     }
 
-    /// Whether a group is the other one or in it.
+    /// Whether a group is the other one or inside it.
     fn is_inside(&self, group: usize, other: &Handle) -> bool {
         let mut at = self.groups.get(group);
         while let Some(group) = at {
@@ -248,7 +248,7 @@ impl Library {
         Ok(())
     }
 
-    /// The dimension that an array is, or that has its name.
+    /// The dimension that an array is, or that shares its name.
     fn own_dimension(
         &mut self,
         group: usize,
@@ -259,7 +259,7 @@ impl Library {
         let Item::Array { kind, shape, .. } = &entry.item else { return None };
         let extent = match kind {
             NodeKind::DimCoord => shape.dims().first()?.extent,
-            // Only the object itself tells it.
+            // Only the loaded object contains this information.
             _ => match node {
                 Some(Node::Ndarray(ndarray)) => ndarray.dimension?,
                 _ => return None,
@@ -274,7 +274,7 @@ impl Library {
         let id = id.unwrap_or(self.next_id);
         self.next_id = self.next_id.max(id.saturating_add(1));
         let number = self.dimensions.len();
-        // The length 0 is how the library declares a dimension as unlimited.
+        // The library declares a dimension as unlimited by the length 0.
         let is_unlimited = matches!(extent, Extent::Unlimited { .. }) || extent.current() == 0;
         let len = extent.current();
         self.dimensions.push(NamedDimension { name: name.to_owned(), group, id, len, is_unlimited });
@@ -282,8 +282,8 @@ impl Library {
         number
     }
 
-    /// Gives each dimension of a variable its name. Those without one are numbered, in groups before the groups that
-    /// contain them.
+    /// Gives each dimension of a variable its name. Unnamed dimensions are numbered; those of inner groups come before
+    /// those of the groups that contain them.
     fn name_dimensions(&mut self) {
         let mut order = Vec::with_capacity(self.groups.len());
         let mut pending = vec![(0, 0)];
@@ -357,7 +357,7 @@ impl Library {
         self.errors.push(error);
     }
 
-    /// Whether a dimension is not the one that its name alone means in a group.
+    /// Whether the name of a dimension alone would refer to another dimension in a group.
     pub(super) fn hides(&self, group: usize, dimension: &NamedDimension) -> bool {
         let mut at = Some(group);
         while let Some(group) = at.and_then(|number| Some((number, self.groups.get(number)?))) {
@@ -387,5 +387,5 @@ impl Library {
     }
 }
 
-/// The most links to groups that are followed: each shows a whole group once more.
+/// The maximum number of links to groups that are followed: each shows a whole group once more.
 const MAX_LINKED_GROUPS: u64 = 1000;

@@ -3,11 +3,11 @@
 use hyperslab_core::Result;
 use std::io::Write;
 
-/// Text that is indented by the depth of its group, and in part broken into lines.
+/// Text that is indented according to the depth of its group, parts of which are broken into lines.
 pub(super) struct Lines<'o> {
     out: &'o mut dyn Write,
     indent: usize,
-    /// The column as the line breaker counts it. Only what it wrote itself counts, also over several declarations.
+    /// The column as the line breaker counts it. Only its own output counts, even across several declarations.
     column: usize,
 }
 
@@ -16,7 +16,7 @@ impl<'o> Lines<'o> {
         Lines { out, indent: 0, column: 0 }
     }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     pub(super) fn put(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
         Ok(self.out.write_all(bytes.as_ref())?)
     }
@@ -36,12 +36,12 @@ impl<'o> Lines<'o> {
         self.put("\n")
     }
 
-    /// Writes a comment on what CDL cannot say. A line break would end it.
+    /// Writes a comment on content that CDL cannot express. A line break would end it.
     pub(super) fn comment(&mut self, text: &str) -> Result<()> {
         self.line(format!("// not in CDL: {}", text.replace(char::is_control, "\u{fffd}")))
     }
 
-    /// Writes a comment on what nobody asked for.
+    /// Writes a comment on content that was not requested.
     pub(super) fn left_out(&mut self, text: &str) -> Result<()> {
         self.line(format!("// left out: {}", text.replace(char::is_control, "\u{fffd}")))
     }
@@ -77,11 +77,11 @@ impl<'o> Lines<'o> {
     }
 }
 
-/// The indentation of a group in a group.
+/// The indentation of a group inside a group.
 const STEP: usize = 2;
 
 /// The start of a line that continues another one.
 const CONTINUED: &str = "    ";
 
-/// The last column of a line of 80 with a delimiter behind the value.
+/// The last column for a value in a line of 80 columns with a delimiter after it.
 const WIDTH: usize = 78;

@@ -2,7 +2,8 @@
 
 use crate::strings::name_bytes;
 
-/// Adds a name with a backslash before each character that has a meaning in CDL, and before a digit at its start.
+/// Adds a name with a backslash before each character that has a special meaning in CDL, and before a digit at its
+/// start.
 pub(super) fn push_name(out: &mut Vec<u8>, name: &str) {
     let bytes = name_bytes(name);
     if bytes.first().is_some_and(u8::is_ascii_digit) {
@@ -17,14 +18,14 @@ pub(super) fn push_name(out: &mut Vec<u8>, name: &str) {
     }
 }
 
-/// As [`push_name`], alone.
+/// The name alone, as [`push_name`] writes it.
 pub(super) fn escaped(name: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     push_name(&mut out, name);
     out
 }
 
-/// Whether a name is also the word that begins a section, so that a space must stand before the colon of an attribute.
+/// Whether a name is also a keyword that begins a section, so that a space is needed before the colon of an attribute.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }

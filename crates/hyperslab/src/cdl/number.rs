@@ -6,16 +6,16 @@ pub(super) const FLOAT: usize = 7;
 /// The significant digits of a `double`.
 pub(super) const DOUBLE: usize = 15;
 
-/// Where a number stands.
+/// Where a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Among the values of a variable, whose type is declared.
     Value,
-    /// Among those of an attribute, where the point and a suffix tell the type.
+    /// Among the values of an attribute, where the decimal point and a suffix determine the type.
     Attribute,
 }
 
-/// A floating-point number with at most so many significant digits, as `%g` of C writes it.
+/// A floating-point number with at most this many significant digits, as `%g` in C writes it.
 pub(super) fn float(value: f64, digits: usize, place: Place) -> String {
     let is_single = digits == FLOAT;
     let suffix = if is_single { "f" } else { "" };
@@ -32,7 +32,7 @@ pub(super) fn float(value: f64, digits: usize, place: Place) -> String {
     text
 }
 
-/// A finite number without zeros at the end of its digits. With `has_point`, it has a decimal point in any case.
+/// A finite number without trailing zeros. With `has_point`, it always has a decimal point.
 fn general(value: f64, digits: usize, has_point: bool) -> String {
     let scientific = format!("{:.*e}", digits.saturating_sub(1), value);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -1,4 +1,4 @@
-//! Types of CDL, and the declarations of user-defined ones.
+//! The types of CDL, and the declarations of user-defined ones.
 
 use hyperslab_model::{Datatype, Float, Member, Text};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Type {
         })
     }
 
-    /// What a datatype means beyond its numbers, if CDL has only those.
+    /// The meaning of a datatype beyond its numbers, if CDL can express only the numbers.
     pub(super) fn loss(self, datatype: &Datatype) -> Option<String> {
         match datatype.resolved() {
             resolved @ (Datatype::Bool | Datatype::Datetime(_)) => {
@@ -104,7 +104,7 @@ impl Types {
     /// Adds the type that a group declares under a name, and returns its number.
     ///
     /// # Errors
-    /// Why CDL cannot declare it.
+    /// The reason why CDL cannot declare it.
     pub(super) fn declare(
         &mut self,
         group: usize,
@@ -126,13 +126,13 @@ impl Types {
         Ok(self.0.len() - 1)
     }
 
-    /// The type of a variable whose integers have so many significant bits, if not all.
+    /// The type of a variable. `precision` is the number of significant bits of its integers, if fewer than all.
     ///
     /// # Errors
-    /// Why CDL has none.
+    /// The reason why CDL has no such type.
     pub(super) fn of_variable(&self, datatype: &Datatype, precision: Option<u16>) -> Result<Type, String> {
         match datatype.resolved() {
-            // The library takes the smallest type that holds the significant bits.
+            // The library uses the smallest type that holds the significant bits.
             Datatype::Int { signed, .. } => {
                 let precision = precision.map(|bits| bits.max(8));
                 self.of(&precision.map_or_else(|| datatype.clone(), |bits| Datatype::int(bits, *signed)))
@@ -143,7 +143,7 @@ impl Types {
         }
     }
 
-    /// The type of a part of a user-defined type, where a text of fixed length is a character.
+    /// The type of a part of a user-defined type, where a fixed-length string is a character.
     fn part(&self, datatype: &Datatype) -> Result<Type, String> {
         match datatype.resolved() {
             Datatype::String(Text::Fixed { .. }) => Ok(Type::Char),
@@ -159,7 +159,7 @@ impl Types {
         Ok(Field { name: member.name.clone(), of, extents })
     }
 
-    /// The type of an element that is not a text.
+    /// The type of an element that is not a string.
     pub(super) fn of(&self, datatype: &Datatype) -> Result<Type, String> {
         let resolved = datatype.resolved();
         Ok(match resolved {
@@ -174,7 +174,7 @@ impl Types {
                 (64, false) => Type::UInt64,
                 _ => return Err(format!("the type {resolved}")),
             },
-            // Each has all values of smaller formats.
+            // Each type can represent all values of the smaller formats.
             Datatype::Float(Float::Single | Float::Half | Float::BFloat) => Type::Float,
             Datatype::Float(Float::Double) => Type::Double,
             Datatype::Float(Float::Other(format)) if format.bits <= 32 => Type::Float,
@@ -186,7 +186,7 @@ impl Types {
             Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. } => {
                 let wanted = without_names(resolved);
                 let found = self.0.iter().position(|known| known.datatype == wanted);
-                let unnamed = || format!("the type {resolved}, which no declared type is");
+                let unnamed = || format!("no declared type matches {resolved}");
                 Type::User(found.ok_or_else(unnamed)?)
             }
             Datatype::Float(_)
@@ -203,7 +203,7 @@ impl Types {
     }
 }
 
-/// The type with the types themselves in place of their names.
+/// The datatype with named types replaced by their definitions.
 fn without_names(datatype: &Datatype) -> Datatype {
     match datatype {
         Datatype::Named(_, of) => without_names(of),

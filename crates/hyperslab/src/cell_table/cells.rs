@@ -22,7 +22,7 @@ pub(super) struct TableCells {
 /// A column as it is stored.
 pub(super) struct StoredColumn {
     pub(super) values: Arc<dyn ArraySource>,
-    /// Which values are not null.
+    /// The array that states which values are not null.
     pub(super) valid: Option<Arc<dyn ArraySource>>,
 }
 
@@ -32,7 +32,7 @@ impl TableCells {
         TableCells { columns, stored, count, dimensions }
     }
 
-    /// The cells that can be within the ranges: those between the bounds of the first dimension, found by halving.
+    /// The cells that can be within the ranges: those between the bounds of the first dimension, found by bisection.
     fn window(&self, query: &CellQuery) -> Result<(u64, u64)> {
         let (mut from, mut to) = (0, self.count);
         for range in query.ranges.iter().filter(|range| range.dimension == 0) {
@@ -46,7 +46,7 @@ impl TableCells {
         Ok((from, to.max(from)))
     }
 
-    /// The first cell whose first coordinate compares so with a bound.
+    /// The first cell whose first coordinate compares with a bound as `is_past` requires.
     fn first(&self, bound: &Values, is_past: fn(Ordering) -> bool) -> Result<u64> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -73,7 +73,7 @@ impl TableCells {
         Ok(Column { name: of.name.clone(), datatype: Arc::clone(&of.datatype), values })
     }
 
-    /// The number of cells of a batch: whole chunks of the arrays, if these are smaller.
+    /// The number of cells of a batch: whole chunks of the arrays, if chunks are smaller.
     fn per_batch(&self, columns: &[usize], bytes: u64) -> u64 {
         let sizes = columns.iter().filter_map(|column| self.columns.get(*column));
         let row = sizes.fold(0_u64, |sum, column| {
@@ -114,7 +114,7 @@ impl CellSource for TableCells {
         if let Some(index) = wanted.iter().find(|index| **index >= self.columns.len()) {
             return Err(Error::invalid(format!("column {index} of {}", self.columns.len())));
         }
-        // Coordinates are read for the bounds, and to see that another program did not change their order.
+        // Coordinates are read for the bounds, and to verify that no other program has changed their order.
         let read: Vec<usize> =
             (0..self.dimensions).chain(wanted.iter().copied().filter(|of| *of >= self.dimensions)).collect();
         let per_batch = self.per_batch(&read, query.batch);
@@ -142,7 +142,7 @@ struct TableBatches<'a> {
     per_batch: u64,
     at: u64,
     end: u64,
-    /// The coordinates of the last cell of the batch before.
+    /// The coordinates of the last cell of the previous batch.
     last: Vec<Column>,
 }
 
@@ -170,7 +170,7 @@ impl TableBatches<'_> {
         Ok(None)
     }
 
-    /// Whether no cell is before the one before it.
+    /// Checks that no cell sorts before its predecessor.
     fn check_order(&mut self, cells: &Cells) -> Result<()> {
         let dimensions = cells.columns.get(..self.table.dimensions).unwrap_or_default();
         let order = |a: &[ElementRef<'_>], b: &[ElementRef<'_>]| {
@@ -185,7 +185,7 @@ impl TableBatches<'_> {
             next.extend(elements.iter_mut().filter_map(Iterator::next));
             if !before.is_empty() && order(&before, &next).is_gt() {
                 let number = self.at.saturating_add(cell as u64);
-                return Err(Error::malformed(format!("cell {number} is before the one before it"))
+                return Err(Error::malformed(format!("cell {number} sorts before the preceding cell"))
                     .with_hint(
                         "another program changed the table; without its mark it is read as plain arrays",
                     ));
@@ -214,8 +214,8 @@ impl Iterator for TableBatches<'_> {
     }
 }
 
-/// Some elements of an array along its first dimension. Along others lie the characters or
-/// elements of one cell.
+/// Some elements of an array along its first dimension. The other dimensions hold the characters or elements of one
+/// cell.
 fn region(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     let extents = array.extents().unwrap_or_default();
     let (mut starts, mut counts) = (vec![0; extents.len()], extents.to_vec());
@@ -225,7 +225,7 @@ fn region(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     array.values(&Region::new(starts, counts))
 }
 
-/// Values with the mark of those that are not null.
+/// Values with marks for those that are not null.
 fn with_nulls(datatype: &Datatype, values: Values, valid: &[u8]) -> Result<Values> {
     let size = datatype.row_size().unwrap_or(0).saturating_sub(1).max(1);
     if values.rows.len() / size < valid.len() {

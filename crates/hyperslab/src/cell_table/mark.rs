@@ -1,4 +1,4 @@
-//! What a table of cells keeps of a sparse array.
+//! What a table of cells records about a sparse array.
 
 use super::MARK;
 use hyperslab_core::rows::Packed;
@@ -11,14 +11,15 @@ use hyperslab_ndl::{Emitter, Format, Head, Options, ParseOptions, StorageDetail,
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What a table of cells keeps of a sparse array: its members as NDL says them, and what was added to the table.
+/// What a table of cells records about a sparse array: its members as NDL describes them, and what was added to the
+/// table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
     /// The name of the dimension of the table.
     pub(crate) along: String,
     /// The names and objects of the columns, without attributes and values: the dimensions first, in order.
     pub(crate) columns: Vec<(String, Node)>,
-    /// The columns with values that can be null, and the arrays that say which are not.
+    /// The columns with values that can be null, and the arrays that state which are not.
     pub(crate) valid: Vec<(String, String)>,
     /// The columns along dimensions that are not columns, and their paths.
     pub(crate) outer: Vec<(String, Vec<Option<String>>)>,
@@ -53,7 +54,7 @@ impl Mark {
         self.columns.push((path.name().to_owned(), node));
     }
 
-    /// Puts a dimension of an array into the group of the mark; if it is none of the columns, returns its path.
+    /// Moves a dimension of an array into the group of the mark. If it is not one of the columns, returns its path.
     fn outer(&self, array: &NodePath, dimension: &mut Dimension) -> Option<String> {
         let of = dimension.coordinate.take()?;
         let is_column =
@@ -82,7 +83,7 @@ impl Mark {
         Some(node)
     }
 
-    /// The array that says which values of a column are not null.
+    /// The array that states which values of a column are not null.
     pub(crate) fn valid_of(&self, column: &str) -> Option<&str> {
         self.valid.iter().find(|(of, _)| of == column).map(|(_, valid)| valid.as_str())
     }
@@ -96,7 +97,7 @@ impl Mark {
     /// The text of the attribute.
     ///
     /// # Errors
-    /// If NDL cannot say a column.
+    /// If NDL cannot express a column.
     pub(crate) fn to_json(&self) -> Result<String> {
         let options =
             Options { values: None, storage: StorageDetail::Full, pure: false, texts_are_characters: false };
@@ -189,17 +190,17 @@ impl Mark {
     }
 }
 
-/// An attribute with one text.
+/// An attribute with one string.
 ///
 /// # Errors
-/// For a text of 4 GiB or more.
+/// For a string of 4 GiB or more.
 pub(crate) fn text_attribute(text: &str) -> Result<Attribute> {
     let mut packed = Packed::default();
     packed.push(text.as_bytes())?;
     Ok(Attribute::new(Vec::new(), Arc::new(Datatype::String(Text::Variable)), packed.finish()))
 }
 
-/// The text that is the first element of an attribute; `None` if there is no such one.
+/// The string that is the first element of an attribute; `None` if there is none.
 pub(crate) fn text_of_attribute<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a [u8]> {
     let attribute = attributes.get(name)?.as_ref().ok()?;
     match Elements::new(&attribute.datatype, &attribute.value).next()?.get() {
@@ -228,7 +229,7 @@ fn unnamed(datatype: &Datatype) -> Datatype {
     }
 }
 
-/// The memory for what a mark says.
+/// The maximum memory for the content of a mark.
 const MAX_MEMORY: u64 = 64 << 20;
 
 #[cfg(test)]

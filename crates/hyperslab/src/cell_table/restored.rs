@@ -1,4 +1,4 @@
-//! A source whose tables of cells are sparse arrays again.
+//! A source in which tables of cells are shown as sparse arrays again.
 
 use super::cells::{StoredColumn, TableCells};
 use super::mark::Mark;
@@ -11,10 +11,11 @@ use hyperslab_core::{Error, Result, valid};
 use hyperslab_model::{Datatype, DimCoord, Dimension, Ndarray, Node, NodeKind, NodePath, Pad, Shape, Text};
 use std::sync::Arc;
 
-/// A source whose tables of cells are sparse arrays. A table that does not fit its mark is shown as it is stored.
+/// A source in which tables of cells are shown as sparse arrays. A table that does not fit its mark is shown as it is
+/// stored.
 pub(crate) struct Restored {
     source: Arc<dyn Source>,
-    /// The groups that were asked for.
+    /// The groups that were looked up.
     known: ByGroup<Option<Arc<Sparse>>>,
 }
 
@@ -25,7 +26,7 @@ struct Sparse {
 }
 
 impl Sparse {
-    /// Whether a member of the group is not one of the sparse array.
+    /// Whether a member of the group does not belong to the sparse array.
     fn hides(&self, name: &str) -> bool {
         self.mark.along == name || self.mark.valid.iter().any(|(_, valid)| valid == name)
     }
@@ -71,7 +72,7 @@ impl Sparse {
 }
 
 impl Restored {
-    /// The same source, with sparse arrays in the place of tables of cells.
+    /// The same source, with sparse arrays in place of tables of cells.
     pub(crate) fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
         Arc::new(Restored { source, known: ByGroup::default() })
     }
@@ -84,7 +85,7 @@ impl Restored {
     fn read(&self, group: &NodePath) -> Result<Option<Sparse>> {
         let Some(entry) = valid(self.source.find(group))? else { return Ok(None) };
         let Some(Node::Group(node)) = valid(self.source.load(&entry.handle))? else { return Ok(None) };
-        // A mark that is not ours, or that another program has cut, is an attribute like others.
+        // A mark that hyperslab did not write, or that another program has truncated, is an ordinary attribute.
         let Some(mark) = valid(Mark::of(&node.attributes))?.flatten() else { return Ok(None) };
         let (mut columns, mut stored, mut length) = (Vec::new(), Vec::new(), None);
         for (name, node) in &mark.columns {
@@ -112,7 +113,7 @@ impl Restored {
             stored.push(StoredColumn { values, valid });
         }
         let Some(count) = length else { return Ok(None) };
-        // Dimensions are before attributes.
+        // Dimensions come before attributes.
         if !columns.iter().map(|column| !column.is_dimension).is_sorted() {
             return Ok(None);
         }
@@ -141,7 +142,7 @@ impl Restored {
         }
     }
 
-    /// The sparse array that an object may be a member of, by what is known without asking for its group.
+    /// The sparse array of which an object may be a member, as far as this is known without reading its group.
     fn sparse_of(&self, entry: &Entry) -> Result<Option<Arc<Sparse>>> {
         match entry.handle.path.parent() {
             Some(group) if is_along_cells(entry) || is_cell_dimension(entry) => self.sparse(&group),
@@ -149,7 +150,7 @@ impl Restored {
         }
     }
 
-    /// An object as it is listed here; `None` if it is hidden.
+    /// An object as this source lists it; `None` if it is hidden.
     fn shown(&self, entry: Entry) -> Result<Option<Entry>> {
         let Some(sparse) = self.sparse_of(&entry)? else { return Ok(Some(entry)) };
         match sparse.hides(entry.handle.path.name()) {
@@ -172,7 +173,7 @@ impl SourceView for Restored {
     fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
         let members = self.source.members(group)?;
         if !members.iter().any(is_along_cells) {
-            // Nobody has to look at the attributes of the group.
+            // The attributes of the group need not be examined.
             self.known.note(&group.path, None);
             return Ok(members);
         }
@@ -199,11 +200,11 @@ impl SourceView for Restored {
                     && let Some(mut column) = sparse.column(path)
                 {
                     let mut attributes = std::mem::take(&mut array.attributes);
-                    // Booleans that are stored as integers have it for xarray.
+                    // Booleans stored as integers have this attribute for xarray.
                     let is_integer = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::Int { .. });
                     let says_bool = array.datatype.as_ref().is_some_and(is_integer)
                         && sparse.datatype(path.name()).is_some_and(|of| **of == Datatype::Bool);
-                    // Texts that are stored as characters have it for xarray.
+                    // Strings stored as characters have this attribute for xarray.
                     let is_text = |of: &Arc<Datatype>| matches!(of.resolved(), Datatype::String(_));
                     let says_encoding =
                         array.shape.dims().len() == 2 && sparse.datatype(path.name()).is_some_and(is_text);
@@ -225,7 +226,7 @@ impl SourceView for Restored {
 
     fn elements_of(&self, object: &Handle) -> Result<Arc<dyn ArraySource>> {
         let array = self.source.array(object)?;
-        // Objects that cannot be a column need no look at their group.
+        // For objects that cannot be a column, the group need not be examined.
         let is_table = |group: &NodePath| self.known.known(group).is_none_or(|table| table.is_some());
         let has_rank = array.extents().is_some_and(|extents| !extents.is_empty());
         if !has_rank || !object.path.parent().is_some_and(|group| is_table(&group)) {
@@ -283,14 +284,15 @@ fn is_cell_dimension(entry: &Entry) -> bool {
         && entry.handle.path.name().starts_with(CELL)
 }
 
-/// Whether an array has the dimension of a table. Others are those of the characters of texts and of arrays in cells.
+/// Whether an array has the dimension of a table. Other dimensions are those of the characters of strings and of arrays
+/// in cells.
 fn is_of_cells(dims: &[Dimension]) -> bool {
     let is_cells = |of: &Dimension| of.coordinate.as_ref().is_some_and(|path| path.name().starts_with(CELL));
     dims.first().is_some_and(is_cells)
 }
 
-/// The datatype of the values of a column that had the type `recorded`: that type where formats store the same rows as
-/// another one, else the stored one. `None` if the array is no such column.
+/// The datatype of the values of a column whose original type is `recorded`: that type if formats store the same rows
+/// under another type, otherwise the stored one. `None` if the array is not such a column.
 fn restored(array: &dyn ArraySource, recorded: &Datatype) -> Option<Arc<Datatype>> {
     let (_, inner) = array.extents()?.split_first()?;
     of_cell(array.datatype(), inner, recorded)

@@ -1,4 +1,4 @@
-//! Which cells are within bounds of coordinates.
+//! Determines which cells are within coordinate bounds.
 
 use super::order::by_value;
 use super::{CellColumn, CellRange};
@@ -6,7 +6,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, Column, ElementRef, Elements, Values};
 use std::cmp::Ordering;
 
-/// Whether ranges are bounds of dimensions among these columns, one element each.
+/// Checks that ranges are bounds of dimensions among these columns, one element each.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if not.
@@ -28,7 +28,7 @@ pub(crate) fn check(columns: &[CellColumn], ranges: &[CellRange]) -> Result<()> 
 /// The cells of a batch that are within all ranges, in their order. The ranges were [checked](check).
 ///
 /// # Errors
-/// If columns are shorter than the first.
+/// If a column is shorter than the first.
 pub(crate) fn within(cells: Cells, ranges: &[CellRange]) -> Result<Cells> {
     if ranges.is_empty() {
         return Ok(cells);

@@ -1,7 +1,7 @@
 //! The columns of sorted cells, each readable from any position.
 //!
-//! A target writes arrays one after another, and cells come with all columns at once. So the cells are sorted once and
-//! kept, in memory or in a scratch file.
+//! A target writes arrays one after another, whereas cells arrive with all columns at once. The cells are therefore
+//! sorted once and kept, in memory or in a scratch file.
 
 use super::part::{Part, Unpacked, has_references};
 use super::scratch::{self, Scratch, broken};
@@ -25,12 +25,12 @@ pub(crate) struct Columns {
 enum Kept {
     /// Pieces of `bytes`, with the first cell of each.
     Blocks { datatype: Arc<Datatype>, row: usize, blocks: Vec<Block> },
-    /// The values of a column with references, which no format of large sparse arrays has.
+    /// The values of a column with references, which no format with large sparse arrays has.
     Values { datatype: Arc<Datatype>, row: usize, values: Values },
 }
 
-/// Consecutive cells of one column: their rows; or, if these have slots, where the bytes of each end, and the canonical
-/// bytes of all.
+/// Consecutive cells of one column: their rows; or, if these have slots, where the bytes of each cell end, and the
+/// canonical bytes of all cells.
 struct Block {
     cells: Range<u64>,
     offset: u64,
@@ -98,7 +98,7 @@ impl Columns {
 }
 
 impl Kept {
-    /// Adds the values of the next cells. What is written to `bytes` goes behind `end`.
+    /// Adds the values of the next cells. Data written to `bytes` goes after `end`.
     fn add(&mut self, column: &Column, cells: Range<u64>, bytes: &Scratch, end: &mut u64) -> Result<()> {
         match self {
             Kept::Values { datatype, values, .. } => {
@@ -153,7 +153,7 @@ impl Block {
             let place = out.rows.get_mut(start..).unwrap_or_default();
             return bytes.read(self.offset.saturating_add(from.saturating_mul(row as u64)), place);
         }
-        // The end of the cell before the first one is where the first one begins.
+        // The first cell begins where the previous one ends.
         let before = from.min(1);
         let len = usize::try_from(count.saturating_add(before).saturating_mul(8)).map_err(|_| broken())?;
         let mut ends = vec![0; len];
@@ -172,7 +172,7 @@ impl Block {
     }
 }
 
-/// Cells that take at most this part of the memory need no scratch file.
+/// Cells need no scratch file if they take at most the memory divided by this number.
 const MEMORY_SHARE: u64 = 4;
 
 #[cfg(test)]

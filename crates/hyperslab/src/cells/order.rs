@@ -4,7 +4,7 @@ use crate::canonical::canonical;
 use hyperslab_model::{Column, Datatype, Element, ElementRef, Elements};
 use std::cmp::Ordering;
 
-/// Compares two coordinates along one dimension: numbers by value, texts and bytes byte by byte. NaN is last; 0.0
+/// Compares two coordinates along one dimension: numbers by value, strings and bytes byte by byte. NaN is last; 0.0
 /// equals -0.0; null is first.
 pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     match (a.get(), b.get()) {
@@ -27,8 +27,8 @@ pub(crate) fn by_value(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
 fn by_bytes(a: ElementRef<'_>, b: ElementRef<'_>) -> Ordering {
     let bytes = |element| {
         let mut out = Vec::new();
-        // Elements that do not fit their datatype fail when they are read. Without the rank of its target, a
-        // reference to all or no elements has other bytes than in a digest, but that does not change the order.
+        // Elements that do not fit their datatype fail when they are read. Because the rank of its target is unknown
+        // here, a reference to all or no elements has other bytes than in a digest, but this does not change the order.
         let _ = canonical(&|_| 0, element, &mut out);
         out
     };

@@ -1,4 +1,5 @@
-//! A part of a record of a cell: the coordinate or the value of one column, as bytes that compare as the elements do.
+//! A part of the record of a cell: the coordinate or the value of one column, as bytes that compare in the order of the
+//! elements.
 
 use super::scratch::broken;
 use crate::canonical::{canonical, is_verbatim};
@@ -7,13 +8,13 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Column, Datatype, Element, ElementRef, Pad, Text, Values};
 use std::ops::Range;
 
-/// How an element is part of a record.
+/// How an element is encoded as part of a record.
 pub(super) enum Part {
-    /// An integer, most significant byte first. The sign bit is flipped, so that negative numbers are first.
+    /// An integer, most significant byte first. The sign bit is flipped, so that negative numbers come first.
     Integer { size: usize, signed: bool },
-    /// A floating-point number as 64 bits in the order of the numbers. All NaN are the same, and so are both zeros.
+    /// A floating-point number as 64 bits in the order of the numbers. All NaNs are the same, and so are both zeros.
     Float,
-    /// A text that ends with two zeros. A zero in it is followed by 255.
+    /// A string that ends with two zero bytes. A zero byte in it is followed by 255.
     Text(Text),
     /// A mark, 0 for null and 1 for a value, and the value.
     Nullable { of: Box<Part>, row: usize },
@@ -84,7 +85,7 @@ impl Part {
         }
     }
 
-    /// Puts the elements of some cells into records of `size` bytes, from byte `at` on.
+    /// Writes the elements of some cells into records of `size` bytes, starting at byte `at`.
     pub(super) fn encode_each(
         &self,
         column: &Column,
@@ -154,13 +155,14 @@ impl Part {
                 }
             },
             Part::Canonical { is_verbatim: true, .. } => out.extend_from_slice(element.row()),
-            // Without the rank of its target, a reference to all elements has other bytes; there are no references.
+            // If the rank of its target is unknown, a reference to all elements has other bytes; but there are no
+            // references here.
             Part::Canonical { .. } => canonical(&|_| 0, element, out)?,
         }
         Ok(())
     }
 
-    /// Reads the elements back from records of `size` bytes, from byte `at` on.
+    /// Reads the elements back from records of `size` bytes, starting at byte `at`.
     pub(super) fn decode_each(
         &self,
         records: &[u8],
@@ -222,14 +224,14 @@ impl Part {
         Ok(())
     }
 
-    /// Passes over an element at the beginning of `bytes`.
+    /// Skips an element at the beginning of `bytes`.
     pub(super) fn skip(&self, bytes: &mut &[u8]) -> Result<()> {
         match self {
             Part::Nullable { of, .. } => match take(bytes, 1)? {
                 [0] => Ok(()),
                 _ => of.skip(bytes),
             },
-            // Others are read back, and so never passed over.
+            // Other parts are read back, and so are never skipped.
             part => take(bytes, part.size().ok_or_else(broken)?).map(drop),
         }
     }
@@ -336,7 +338,7 @@ fn from_canonical(
                 from_canonical(base, bytes, &mut elements, content)?;
             }
             if base.row_size() != Some(1) {
-                // Rows of numbers begin where these may be read as numbers.
+                // Rows of numbers must be aligned so that they can be read as numbers.
                 content.resize(content.len().next_multiple_of(16), 0);
             }
             rows.extend(Slot::at(0, count, content.len() as u64).to_bytes());
@@ -365,7 +367,7 @@ fn from_canonical(
     Ok(())
 }
 
-/// Reads an integer, least significant byte first, and fills its row with its sign.
+/// Reads an integer, least significant byte first, and sign-extends it to its row.
 fn integer(bits: u16, signed: bool, bytes: &mut &[u8], rows: &mut Vec<u8>) -> Result<()> {
     let stored = take(bytes, usize::from(bits).div_ceil(8))?;
     let start = rows.len();
@@ -400,7 +402,7 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8]> {
     Ok(taken)
 }
 
-/// Reads a text as [`Part::Text`] and appends it.
+/// Reads a string in the form of [`Part::Text`] and appends it.
 fn unescape(bytes: &mut &[u8], content: &mut Vec<u8>) -> Result<()> {
     loop {
         let zero = bytes.iter().position(|byte| *byte == 0).ok_or_else(broken)?;
@@ -412,7 +414,7 @@ fn unescape(bytes: &mut &[u8], content: &mut Vec<u8>) -> Result<()> {
     }
 }
 
-/// Appends the row of the text that `content` has from `start` on.
+/// Appends the row of the string that begins at `start` in `content`.
 fn put_text(text: Text, start: usize, rows: &mut Vec<u8>, content: &mut Vec<u8>) -> Result<()> {
     match text {
         Text::Variable => {

@@ -1,4 +1,4 @@
-//! Scratch files, for cells that do not fit in memory.
+//! Scratch files for cells that do not fit in memory.
 
 use hyperslab_core::storage::{WritableFile, WriteAt};
 use hyperslab_core::{Error, Result};
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Makes a scratch file.
+/// A function that creates a scratch file.
 pub(super) type Create = fn() -> Result<Scratch>;
 
-/// A file that is gone when this value is. It is closed before its name is removed.
+/// A file that is removed when this value is dropped. It is closed before its name is removed.
 pub(super) struct Scratch {
     file: Box<dyn WriteAt>,
     _name: Name,
@@ -32,7 +32,7 @@ impl Scratch {
         self.file.read_into(offset, out).map_err(named)
     }
 
-    /// Copies the first bytes of another one.
+    /// Copies the first bytes of another scratch file.
     pub(super) fn copy(&self, from: &Scratch, len: u64) -> Result<()> {
         let (mut at, mut buffer) = (0, Vec::new());
         while at < len {
@@ -44,7 +44,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Gives the space on the disk back.
+    /// Releases the disk space.
     pub(super) fn clear(&self) -> Result<()> {
         self.file.set_len(0)
     }
@@ -56,25 +56,25 @@ struct Name(Option<PathBuf>);
 impl Drop for Name {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // Nobody is left who could do more about it.
+            // Nothing more can be done about a failure.
             let _ = remove_file(path);
         }
     }
 }
 
-/// Creates a file in the folder for temporary files, which is gone when it is closed.
+/// Creates a file in the folder for temporary files that is removed when it is closed.
 pub(super) fn create() -> Result<Scratch> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    // Its cells may be of a file that others cannot read.
+    // Its cells may come from a file that others are not permitted to read.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = temp_dir().join(format!("hyperslab-cells-{}-{number}", process::id()));
         match options.open(&path) {
-            // A process with the same number left it.
+            // A process with the same ID has left it.
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists && number < MAX_NUMBER => {}
             Err(e) => return Err(named(e.into())),
             Ok(file) => {
@@ -86,12 +86,12 @@ pub(super) fn create() -> Result<Scratch> {
     }
 }
 
-/// The error for content that is not as it was written.
+/// The error for content that differs from what was written.
 pub(super) fn broken() -> Error {
     Error::malformed("cells in a scratch file are not what was written")
 }
 
-/// An error of the system, with what the file is for.
+/// A system error, with the purpose of the file added.
 fn named(error: Error) -> Error {
     let folder = temp_dir();
     error

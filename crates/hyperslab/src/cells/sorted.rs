@@ -1,7 +1,8 @@
-//! Sorts cells that a source has in another order, in bounded memory.
+//! Sorts cells that a source stores in another order, in bounded memory.
 //!
-//! Cells become records whose bytes are in the order of the cells ([`form`]). What fits in memory is sorted there. What
-//! does not is sorted piece by piece, each piece is a run in one scratch file, and the runs are merged.
+//! Cells become records whose bytes compare in the order of the cells ([`form`]). Cells that fit in memory are sorted
+//! there. Otherwise they are sorted piece by piece, each piece becomes a run in one scratch file, and the runs are
+//! merged.
 
 mod form;
 mod merge;
@@ -21,13 +22,13 @@ use records::Records;
 use runs::Runs;
 use std::sync::Arc;
 
-/// What a source has next, in the order in which it stores its cells.
+/// The next item of a source, in the order in which it stores its cells.
 #[derive(Clone, Debug)]
 pub enum StoredCells {
     /// Cells in any order.
     Cells(Cells),
-    /// All cells that follow are after all cells before, so these can be passed on before the others are read. A source
-    /// that says so wherever it is true needs no scratch file for cells that are nearly sorted.
+    /// All following cells sort after all previous ones, so the previous ones can be passed on before the others are
+    /// read. A source that marks all such boundaries needs no scratch file for cells that are nearly sorted.
     Boundary,
 }
 
@@ -35,10 +36,10 @@ pub enum StoredCells {
 /// attributes, as in [digests](crate::digest). Their columns are `columns`, dimensions first; the query selects among
 /// these.
 ///
-/// Needs about three quarters of the memory of `pool`, beside one piece of `stored` and one batch. Cells that do not fit
-/// are written to a file without a name in the folder for temporary files ([`std::env::temp_dir`]) if they are not
-/// sorted already; it has at most the size of their columns in memory, and more only for elements of variable length.
-/// Nothing is read before the first batch is asked for.
+/// Needs about three quarters of the memory of `pool`, in addition to one piece of `stored` and one batch. Cells that
+/// do not fit and are not already sorted are written to an unnamed file in the folder for temporary files
+/// ([`std::env::temp_dir`]). The file is at most as large as their columns in memory, and larger only for
+/// variable-length elements. Nothing is read before the first batch is requested.
 ///
 /// ```
 /// use hyperslab::cells::{CellQuery, CellSource, CellOrder, CellTable, StoredCells, sorted};
@@ -60,8 +61,8 @@ pub enum StoredCells {
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for an unknown column or dimension;
-/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for columns of references. A batch fails as `stored` does, if
-/// the operation is cancelled, or if the scratch file cannot be written; it is then the last.
+/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for columns of references. A batch fails as `stored` does,
+/// if the operation is cancelled, or if the scratch file cannot be written; it is then the last.
 pub fn sorted<'a>(
     stored: impl Iterator<Item = Result<StoredCells>> + Send + 'a,
     columns: &[CellColumn],
@@ -180,7 +181,8 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
         Ok(Some(cells))
     }
 
-    /// Reads up to the next boundary, or to the end. Cells that do not fit in memory are in runs of the scratch file then.
+    /// Reads up to the next boundary, or to the end. Cells that do not fit in memory are then in runs of the scratch
+    /// file.
     fn collect(&mut self) -> Result<()> {
         let room = usize::try_from(self.pool.memory() / 2).unwrap_or(usize::MAX);
         loop {
@@ -228,5 +230,5 @@ impl<I: Iterator<Item = Result<StoredCells>>> Sorted<I> {
     }
 }
 
-/// Elements of variable length fill a batch as soon as their records have this size, or that of a batch.
+/// Variable-length elements fill a batch as soon as their records reach this size, or that of a batch.
 const MIN_CONTENT: usize = 64 << 10;

@@ -4,7 +4,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::{Column, Datatype, Float, Member, Pad, Reference, Text, TimeUnit, Values};
 use std::sync::Arc;
 
-/// A source of random numbers: the same in each run.
+/// A source of random numbers that are the same in each run.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
@@ -88,7 +88,7 @@ impl Random {
     }
 }
 
-/// The types that are tried. The first eight can be those of dimensions.
+/// The types that are tested. The first eight can be types of dimensions.
 pub(super) fn datatypes() -> Vec<Datatype> {
     let text = Datatype::String(Text::Variable);
     let fixed = |pad| Datatype::String(Text::Fixed { len: 3, pad });

@@ -6,7 +6,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::rows::place_rows;
 use hyperslab_model::{Cells, Column, Values};
 
-/// All cells of these batches, for a caller that knows that they are few. `None` if there are none.
+/// All cells of these batches, for a caller that knows that there are few. `None` if there are none.
 ///
 /// # Errors
 /// The first error of a batch.

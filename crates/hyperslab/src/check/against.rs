@@ -1,4 +1,4 @@
-//! Compares data with a document, the contract: every statement of it must hold. Anything that it does not state is
+//! Compares data with a document, the contract: all of its statements must hold. Anything that it does not state is
 //! free.
 
 mod datatype;
@@ -45,7 +45,7 @@ pub struct AgainstOptions {
 /// ```
 ///
 /// # Errors
-/// If the root of either cannot be read, or an array of the contract.
+/// If the root of either, or an array of the contract, cannot be read.
 pub fn against(data: &dyn Source, contract: &dyn Source, options: &AgainstOptions) -> Result<Report> {
     let mut holding =
         Holding { data, contract, options, named: FxHashSet::default(), report: Report::default() };
@@ -92,7 +92,7 @@ impl Holding<'_> {
                 // If a group is missing, its members are not reported.
                 if path.parent().is_none_or(|group| self.data.find(&group).is_ok()) {
                     let kind = noun(stated.item.kind());
-                    self.find(&rule::MISSING, path, None, format!("is not there, the contract has {kind}"));
+                    self.find(&rule::MISSING, path, None, format!("is missing, the contract has {kind}"));
                 }
                 return Ok(());
             }
@@ -195,7 +195,7 @@ impl Holding<'_> {
                 self.find(&rule::DIMENSION, path, None, message);
             }
         }
-        // The possible length of a shared dimension is stated by its dimcoord: HDF5 stores it in each array too, a
+        // The possible length of a shared dimension is stated by its dimcoord. HDF5 also stores it in each array; a
         // document does not.
         let own = |(is, expected): (&Dimension, &Dimension)| {
             let shared = expected.coordinate.is_some() && is.extent.current() == expected.extent.current();
@@ -220,7 +220,7 @@ impl Holding<'_> {
         false
     }
 
-    /// `datatype` is that of the elements.
+    /// Compares attributes. `datatype` is that of the elements.
     fn attributes(
         &mut self,
         path: &NodePath,
@@ -241,7 +241,7 @@ impl Holding<'_> {
                     self.find(&rule::UNREADABLE, path, Some(name), message);
                 }
                 Some(Ok(is)) => {
-                    // As `create` writes it. A number that the type does not have is reported as it is stated.
+                    // The value as `create` writes it. A number that the type cannot represent is reported as stated.
                     let in_type = datatype
                         .filter(|_| MARKS.contains(&name.as_str()) && self.contract.is_text())
                         .and_then(|datatype| mark_in_type(expected, datatype).ok().flatten())
@@ -292,7 +292,7 @@ impl Holding<'_> {
         }
     }
 
-    /// The directives of the format that are about the data. `None` for a document, which may have those of every
+    /// The formats whose directives apply to the data. `None` for a document, which may have directives of every
     /// format.
     fn format(&self) -> Option<&'static [&'static str]> {
         self.data.dialect().directives
@@ -344,7 +344,7 @@ impl Holding<'_> {
         });
     }
 
-    /// Reports objects that the contract does not name; of a group, not its members.
+    /// Reports objects that the contract does not name, but not the members of such groups.
     fn note_unnamed(&mut self) -> Result<()> {
         let root = self.data.find(&NodePath::root())?;
         let mut unnamed = Vec::new();

@@ -1,4 +1,4 @@
-//! Checks conventions on top of a format: CF, those of the NetCDF User's Guide, and those of TileDB-CF.
+//! Checks conventions on top of a format: CF, those of the NetCDF User's Guide, and TileDB-CF.
 
 mod dataset;
 mod dataspaces;
@@ -31,10 +31,10 @@ pub struct Conventions {
     versions: Vec<Version>,
     /// Whether each group is checked by the version that its attribute `Conventions` names.
     auto: bool,
-    /// Whether the rules are those that CF has in common with the NetCDF User's Guide.
+    /// Whether the rules that CF shares with the NetCDF User's Guide are checked.
     users_guide: bool,
     dataspaces: Vec<&'static Convention>,
-    /// Whether the report says which of all conventions of TileDB-CF hold.
+    /// Whether the report states which of all TileDB-CF conventions hold.
     all_dataspaces: bool,
 }
 
@@ -45,11 +45,11 @@ pub struct ConventionOptions {
     pub quick: bool,
     /// The rules that are checked.
     pub rules: RuleChoice,
-    /// The standard names; `None` for the table that is built in.
+    /// The standard names; `None` for the built-in table.
     pub standard_names: Option<Arc<StandardNames>>,
 }
 
-/// Rules that were chosen by their names.
+/// Rules chosen by name.
 #[derive(Clone, Debug, Default)]
 pub struct RuleChoice {
     only: Vec<String>,
@@ -57,9 +57,9 @@ pub struct RuleChoice {
 }
 
 impl Conventions {
-    /// Conventions by their names, separated by commas: `auto` for what the attribute `Conventions` of each group names,
-    /// `CF-1.6` to `CF-1.13`, `netcdf`; of TileDB-CF `cf-0.1.0`, `indexable-0.1.0`, `cf-0.2.0`, `simple-0.2.0`, `cf-0.3.0`,
-    /// `simple-0.3.0`, and `tiledb-cf` for all of these.
+    /// Parses names of conventions, separated by commas: `auto` for the conventions that the attribute `Conventions` of
+    /// each group names, `CF-1.6` to `CF-1.13`, `netcdf`; for TileDB-CF, `cf-0.1.0`, `indexable-0.1.0`, `cf-0.2.0`,
+    /// `simple-0.2.0`, `cf-0.3.0`, `simple-0.3.0`, and `tiledb-cf` for all of these.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
@@ -110,8 +110,8 @@ fn unknown(word: &str) -> Error {
 }
 
 impl RuleChoice {
-    /// Rules by their names, separated by commas. A name stands for all rules that begin with it: `cf/units` for
-    /// `cf/units-known` and others, `cf` for all of CF. Those with a hyphen before them are left out.
+    /// Parses names of rules, separated by commas. A name stands for all rules that begin with it: `cf/units` for
+    /// `cf/units-known` and others, `cf` for all of CF. Rules whose name is preceded by a hyphen are left out.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a name that no rule begins with.
@@ -138,16 +138,17 @@ impl RuleChoice {
     }
 }
 
-/// Whether a rule has a name, or begins with it up to `/` or `-`.
+/// Whether a rule has this name, or begins with it up to `/` or `-`.
 fn is_among(rule: &str, name: &str) -> bool {
     rule.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '-']))
 }
 
 /// Checks the store at `path` against conventions, group by group.
 ///
-/// CF is checked on the variables that the store shows, in any format. Requirements that do not hold are errors,
-/// recommendations warnings. With `auto` notes say what each group is checked by. With `tiledb-cf` the findings are notes
-/// that say which conventions hold and what breaks the others; only if none holds, one of them is an error.
+/// CF is checked on the variables that the store shows, in any format. Violated requirements are errors, violated
+/// recommendations are warnings. With `auto`, notes state which conventions each group is checked against. With
+/// `tiledb-cf`, the findings are notes that state which conventions hold and what violates the others; only if none
+/// holds is one of them an error.
 ///
 /// ```
 /// use hyperslab::check::{ConventionOptions, Conventions, check_conventions};
@@ -159,8 +160,8 @@ fn is_among(rule: &str, name: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the conventions are those of another format; if the store cannot
-/// be read.
+/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the conventions are those of another format; if the store
+/// cannot be read.
 pub fn check_conventions(
     path: &Path,
     options: &OpenOptions,

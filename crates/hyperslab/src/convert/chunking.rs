@@ -1,4 +1,4 @@
-//! How the arrays of a conversion are cut into chunks in the target.
+//! How the arrays of a conversion are divided into chunks in the target.
 
 use crate::list::human_bytes;
 use crate::stat::{Advice, Better};
@@ -37,7 +37,7 @@ impl Chunking {
         Some(Chunking { path: path.clone(), shape, shard: storage.shard.clone(), chunk, count, each })
     }
 
-    /// What would make so many small chunks fewer; `None` if there are not many, or they are not small.
+    /// Advice on reducing a large number of small chunks; `None` if there are few, or they are not small.
     pub fn advice(&self) -> Option<Advice> {
         if self.each >= SMALL || self.count < MANY {
             return None;
@@ -49,9 +49,9 @@ impl Chunking {
     }
 }
 
-/// Chunks of fewer bytes are small: their names and requests cost more than their elements.
+/// Chunks of fewer bytes count as small: their names and requests cost more than their elements.
 const SMALL: u64 = 16 << 10;
-/// The number of chunks from which on it matters.
+/// The number of chunks from which this matters.
 const MANY: u64 = 1000;
 const GOOD: u64 = 1 << 20;
 

@@ -54,7 +54,7 @@ pub(super) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// From an array to one that was declared in the target.
+    /// Copying from an array to one that was declared in the target.
     pub(super) fn new(array: &'a dyn ArraySource, target: &'a dyn ArrayTarget, pool: &'a Pool) -> Way<'a> {
         Way { array, encoder: target.encoder(), target: Some(target), pool }
     }
@@ -63,16 +63,16 @@ impl<'a> Way<'a> {
         self.target.is_some_and(ArrayTarget::is_ordered)
     }
 
-    /// The maximum size of a box of elements for one thread, in bytes. Reading and encoding need as much memory
-    /// again, and codecs have their own buffers. If the target needs chunks in order, boxes must not depend on the
-    /// number of threads: if memory is short, fewer threads work.
+    /// The maximum size of a box of elements for one thread, in bytes. Reading and encoding need as much memory again,
+    /// and codecs have their own buffers. If the target needs chunks in order, boxes must not depend on the number of
+    /// threads, so fewer threads work if memory is short.
     fn max_box_bytes(&self) -> u64 {
         let shares = if self.is_ordered() { ORDERED_SHARES } else { self.pool.threads().max(1) as u64 };
         self.pool.memory() / shares / 3
     }
 }
 
-/// Copies all elements. Returns whether in two passes, with boxes that are not those of one pass.
+/// Copies all elements. Returns whether this took two passes, whose boxes differ from those of one pass.
 ///
 /// # Errors
 /// The first error of reading or writing.
@@ -89,19 +89,19 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     let Way { array, encoder, pool, .. } = way;
     let Some(extents) = array.extents() else { return Ok(false) };
     let size = array.datatype().row_size().ok_or_else(too_large)?;
-    // The targets of slots need memory too.
+    // The targets of slots also need memory.
     let row = element_memory(array, &Region::all(extents));
     let max = way.max_box_bytes();
     let form = array.stored_form().filter(|form| encoder.can_copy_raw(form));
     let form = form.map(|form| Raw::new(&form, encoder.can_copy_masks(&form)));
-    // Chunks that are too large for memory, but not their inner chunks.
+    // Chunks that are too large for memory, although their inner chunks are not.
     let inner = encoder.inner_chunks().filter(|_| Tiling::whole(extents, encoder.chunk()).bytes(row) > max);
     let unit = inner.map_or(encoder.chunk(), InnerChunks::shape);
     let source = if form.is_some() { encoder.chunk().to_vec() } else { chunk_of(array, extents, unit, row) };
     let sequence = way.target.and_then(ArrayTarget::sequence);
     let tiling = Tiling::of(sequence, extents, &source, unit, row, max);
     let copier = |way, form| Copier::new(way, (size, row), form, is_unreadable);
-    // Elements outside of chunks need no decoding: reading parts of them again is cheaper than a second pass.
+    // Unchunked elements need no decoding: reading parts of them again is cheaper than a second pass.
     let is_chunked = array.chunk().iter().any(|size| *size != 1);
     let may_pass_twice =
         is_chunked && array.is_divisible() && !array.datatype().has_slots() && !encoder.needs_unwritten();
@@ -120,7 +120,7 @@ fn copy_with(way: Way<'_>, observer: &dyn Observer, is_unreadable: &AtomicBool) 
     pass(copier(Way { array: &scratch, ..way }, None)?, &second.source, &second.tiling).map(|()| true)
 }
 
-/// For copies that cannot be resumed: an intermediate file, or a trial.
+/// The observer of copies that cannot be resumed: to an intermediate file, or as a trial.
 pub(super) struct Unobserved;
 
 impl Observer for Unobserved {
@@ -169,7 +169,7 @@ struct Copier<'a> {
     /// Memory for reuse: for elements, and for encoded chunks.
     rows: Stock,
     encoded: Stock,
-    /// What elements of variable length have named so far, if there are any.
+    /// The content that variable-length elements have referred to so far, if there are any.
     content: Mutex<Allowed>,
     has_content: bool,
 }
@@ -178,7 +178,7 @@ struct Copier<'a> {
 struct Raw {
     /// The codecs and the size of a stored element in bytes; `None` if a codec is unknown.
     codecs: Option<(Vec<Codec>, usize)>,
-    /// Whether chunks that skipped filters are copied too.
+    /// Whether chunks that skipped filters are copied as well.
     has_masks: bool,
 }
 
@@ -233,8 +233,8 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// Copies everything for a target that needs chunks in order: many threads read and encode boxes, which wait for
-    /// their turn.
+    /// Copies everything for a target that needs chunks in order: many threads read and encode boxes, which then wait
+    /// for their turn.
     fn all_in_order(&self, tiling: &Tiling, observer: &dyn Observer) -> Result<()> {
         let make = |number: u64, scratch: &mut Scratch| {
             let region = tiling.region(number);
@@ -271,7 +271,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// Copies chunk by chunk, for chunks that fit into memory only encoded. All threads work on the same chunk.
+    /// Copies chunk by chunk, for chunks that fit into memory only when encoded. All threads work on the same chunk.
     fn by_inner_chunks(
         &self,
         inner: &dyn InnerChunks,
@@ -332,7 +332,7 @@ impl<'a> Copier<'a> {
         observer.done(tile, number, bytes)
     }
 
-    /// Passes over a box that an interrupted run has stored.
+    /// Skips a box that an interrupted run has stored.
     fn resume(&self, number: u64) -> Result<()> {
         self.way.target.map_or(Ok(()), |target| target.resume(number))
     }
@@ -474,7 +474,7 @@ impl<'a> Copier<'a> {
         Ok(())
     }
 
-    /// The values of a region, whose elements may name so much content.
+    /// The values of a region, whose elements may refer to at most `most` bytes of content.
     fn values(&self, region: &Region, scratch: &mut Scratch, most: u64) -> Result<Values> {
         let array = self.way.array;
         let mut rows = self.memory(region)?;
@@ -492,7 +492,7 @@ impl<'a> Copier<'a> {
         if most == u64::MAX || !read.as_ref().is_err_and(is_over) {
             self.noting(read)?;
         } else {
-            // The caller reads it in parts.
+            // The caller reads the region in parts.
             read?;
         }
         if self.has_content {
@@ -551,8 +551,8 @@ fn part(start: &[u64], shape: &[u64], region: &Region) -> Region {
     Region::new(start.to_vec(), count)
 }
 
-/// The shape of the part that is decoded at once. An array without chunks can be read in any parts; they are as long
-/// as several `unit`s, so that reads are not too short.
+/// The shape of the part that is decoded at once. An array without chunks can be read in any parts; each spans several
+/// `unit`s, so that reads are not too short.
 fn chunk_of(array: &dyn ArraySource, extents: &[u64], unit: &[u64], row: u64) -> Vec<u64> {
     let chunk = array.chunk();
     if chunk.iter().any(|size| *size != 1) {

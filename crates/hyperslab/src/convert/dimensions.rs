@@ -1,5 +1,5 @@
-//! Dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and those that are
-//! not converted.
+//! The dimensions of a conversion: their lengths, which are needed before arrays are planned one by one, and which
+//! dimensions are not converted.
 
 use super::made::Made;
 use super::{ConvertOptions, Visited, each_object};
@@ -56,7 +56,7 @@ impl<'a> Outer<'a> {
     /// Adds those of the array at `path` to `missing`.
     ///
     /// # Errors
-    /// If a group or dimension cannot be looked up, for no fault of its own.
+    /// If a group or dimension cannot be looked up for a reason other than its own content.
     pub(super) fn note(
         &mut self,
         path: &NodePath,

@@ -7,12 +7,12 @@ use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Text};
 
-/// Finds the facts about elements that a format needs. Opening the array finds an invalid type or layout, whatever is
-/// needed.
+/// Finds the facts about elements that a format needs. The array is opened in any case, which detects an invalid type
+/// or layout.
 pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Needs) -> Result<Facts> {
     let mut facts = Facts::default();
     let Some(datatype) = node.datatype() else { return Ok(facts) };
-    // Texts inside of elements are not checked one by one.
+    // Strings inside elements are not checked one by one.
     facts.can_pad = !(needs.padding && has_spaces_within(datatype.resolved()));
     let reads_all = match datatype.resolved() {
         Datatype::String(Text::Variable) => needs.unicode || needs.nul || needs.longest,
@@ -81,8 +81,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
     Ok(facts)
 }
 
-/// Whether coordinates count by one. Those of other types than whole numbers and times are not looked at, and neither are those
-/// that nobody has written.
+/// Whether coordinates increase by one. Only written coordinates of integer or time types are examined.
 fn coordinates(array: &dyn ArraySource, datatype: &Datatype, extents: &[u64]) -> Result<Coordinates> {
     if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Datetime(_)) || array.is_unwritten()? {
         return Ok(Coordinates::Told);
@@ -107,7 +106,7 @@ fn coordinates(array: &dyn ArraySource, datatype: &Datatype, extents: &[u64]) ->
     Ok(found)
 }
 
-/// Whether elements contain texts that are padded with spaces.
+/// Whether elements contain strings that are padded with spaces.
 fn has_spaces_within(of: &Datatype) -> bool {
     let is_padded = |part: &Datatype| {
         let part = part.resolved();

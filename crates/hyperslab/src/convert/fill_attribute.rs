@@ -49,7 +49,7 @@ fn implied(
     datatype: &Arc<Datatype>,
     fill: &Fill,
 ) -> Result<Option<Attribute>> {
-    // CF knows missing numbers. Other readers have no attributes of some other types.
+    // CF defines missing numbers only. Other readers do not support attributes of some other types.
     if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_)) {
         return Ok(None);
     }

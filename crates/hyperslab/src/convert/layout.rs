@@ -3,14 +3,14 @@
 //! Rules are values ([`Rule`]), for all arrays or for those that match a pattern. If several rules of one kind match
 //! an array, the last applies. The limits of targets are not considered here.
 //!
-//! * A shape (`8,256,256`) applies to arrays with as many dimensions. Sizes by name (`time=8`) apply to arrays with
-//!   such a dimension; the other sizes are as in the source. They apply to the coordinates of the dimension itself only
-//!   if a pattern names it, since it would get as many chunks. Sizes are limited to the maximum length of the
-//!   dimension.
-//! * A number of bytes (`4MiB`) applies to all arrays. Chunks have about that size, never more. If possible, they
+//! * A shape (`8,256,256`) applies to arrays with that number of dimensions. Sizes by name (`time=8`) apply to arrays
+//!   with such a dimension; the other sizes are as in the source. They apply to the coordinates of the dimension itself
+//!   only if a pattern names it, since the coordinates would otherwise be split into as many chunks. Sizes are limited
+//!   to the maximum length of the dimension.
+//! * A number of bytes (`4MiB`) applies to all arrays. Chunks have about that size, and never more. If possible, they
 //!   consist of whole chunks of the source or divide them (see `shape::about`).
 //! * An array without chunks gets chunks if it needs them: for filters, for shards, or because the target requires
-//!   them. Up to 4 MiB the chunk is the whole array, above that it has about that size.
+//!   them. Up to 4 MiB, the chunk is the whole array; above that, chunks have about that size.
 //! * Shards consist of whole chunks, so they can exceed the array.
 //! * A fill value is parsed with the datatype of each array.
 
@@ -79,8 +79,8 @@ impl Layout {
         self
     }
 
-    /// Adds rules that users have written, such as `/sst*:64KiB`. `read` parses what stands after the pattern; `label` is how
-    /// errors name a rule.
+    /// Adds rules written by users, such as `/sst*:64KiB`. `read` parses the part after the pattern; `label` returns
+    /// the name of a rule in errors.
     ///
     /// # Errors
     /// For a pattern without a value; any error of `read`.
@@ -108,16 +108,16 @@ impl Layout {
         self.rules.iter().map(Rule::label)
     }
 
-    /// Tells the layout that the target stores all arrays in chunks: contiguous arrays get chunks, or one chunk for
-    /// the whole array if no chunks were requested.
+    /// Sets whether the target stores all arrays in chunks. If so, contiguous arrays get chunks, or one chunk for the
+    /// whole array if no chunks were requested.
     #[must_use]
     pub fn always_chunked(mut self, always: bool) -> Layout {
         self.always_chunked = always;
         self
     }
 
-    /// Lets rules name the dimensions of `stored` as `shown` does: the same store, in which objects have the same identifiers, opened
-    /// so that it shows names. A store that is opened raw has none.
+    /// Lets rules use the dimension names that `shown` has for `stored`. Both are the same store, with the same object
+    /// identifiers, but `shown` is opened so that it shows names. A store that is opened raw shows no names.
     pub(crate) fn with_names_of(mut self, stored: Arc<dyn Source>, shown: Arc<dyn Source>) -> Layout {
         self.shown = Some(Shown::new(stored, shown));
         self
@@ -126,8 +126,8 @@ impl Layout {
     /// Changes the storage of an array or of a dimension with coordinates. Other objects are unchanged.
     ///
     /// # Errors
-    /// If a rule that names the array does not fit it, its datatype cannot have the fill value, or shards would not
-    /// consist of whole chunks.
+    /// If a rule that names the array does not fit it, its datatype cannot represent the fill value, or shards would
+    /// not consist of whole chunks.
     pub fn apply(&self, path: &NodePath, node: &mut Node) -> Result<()> {
         let array = match node {
             Node::Ndarray(array) => {
@@ -160,7 +160,7 @@ impl Layout {
         self.held(path, &array).and_then(|held| self.lay_out(array, &held)).map_err(|e| e.in_object(path))
     }
 
-    /// The names of the dimensions of an array where they are shown, if a rule needs them.
+    /// The dimension names of an array in the store that shows them, if a rule needs them.
     fn shown_names(&self, path: &NodePath, rank: usize) -> Option<Named> {
         let shown = self.shown.as_ref().filter(|_| self.rules.iter().any(Rule::names_dimensions))?;
         shown.names(path, rank)
@@ -198,8 +198,8 @@ impl Layout {
         matching.find_map(|rule| value(&rule.change))
     }
 
-    /// After all objects are known: one error for each rule without effect, such as patterns that match no array, and
-    /// unknown dimensions or numbers of dimensions.
+    /// One error for each rule without effect, such as patterns that match no array, and unknown dimensions or numbers
+    /// of dimensions. Call this after all objects are known.
     pub fn unused(&self) -> Vec<Error> {
         let seen = self.seen();
         let rules = self.rules.iter().enumerate();
@@ -260,7 +260,7 @@ impl Layout {
         array.cut_chunks(held, self.always_chunked)?;
         array.cut_shards(held.shard)?;
         let cut = before != (array.storage.chunk.clone(), array.storage.shard.clone());
-        // Chunks that only the target needs are not new layout: it records the one that the array has.
+        // Chunks that only the target needs are not a new layout: the target records the one that the array has.
         let is_asked = !self.always_chunked
             || filtered
             || [held.chunk, held.shard].into_iter().flatten().any(|cut| *cut != Cut::Keep);

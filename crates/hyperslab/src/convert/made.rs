@@ -1,4 +1,4 @@
-//! What a conversion has in the place of objects that the format has no form for.
+//! Objects that a conversion creates in place of those that the format cannot represent.
 
 use super::Parts;
 use super::split::{Split, Splits};
@@ -11,7 +11,7 @@ use hyperslab_core::Result;
 use hyperslab_model::NodePath;
 use std::sync::Arc;
 
-/// The tables in the place of sparse arrays, and the pairs in the place of nullable arrays.
+/// The tables that replace sparse arrays, and the pairs that replace nullable arrays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Made {
     tables: Arc<Tables>,
@@ -19,13 +19,13 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// What a format needs.
+    /// The replacements that a format needs.
     pub(super) fn of(format: &dyn TargetFormat, parts: Option<&Parts>, pool: &Pool) -> Made {
         let tables = Tables::of(format, parts, pool).into();
         Made { tables, splits: Splits::of(format, parts).into() }
     }
 
-    /// Calls `see` with the source as it is converted.
+    /// Calls `see` with the source as the conversion sees it.
     ///
     /// # Errors
     /// Those of `see`.
@@ -38,7 +38,7 @@ impl Made {
         see(&Split::new(&tabled, &self.splits))
     }
 
-    /// Whether an object is converted whatever was asked for, since another one is.
+    /// Whether an object is converted even if it was not requested, because a related object is converted.
     pub(super) fn has(&self, path: &NodePath) -> bool {
         self.tables.has(path) || self.splits.has(path)
     }
@@ -48,13 +48,13 @@ impl Made {
         self.tables.columns(group)
     }
 
-    /// What a nullable array becomes, in words.
+    /// Describes what a nullable array becomes.
     pub(super) fn nullable(&self, path: &NodePath) -> Option<String> {
         self.splits.becomes(path)
     }
 }
 
-/// The names of the members of a group, some of which are made.
+/// The names of the members of a group, including those created by the conversion.
 pub(super) struct Names(Vec<String>);
 
 impl Names {
@@ -62,7 +62,7 @@ impl Names {
         Names(members.iter().map(|entry| entry.handle.path.name().to_owned()).collect())
     }
 
-    /// A name like `wish` that no member has, not even in other letters: some stores do not tell these apart.
+    /// A name like `wish` that no member has, not even in different case, since some stores do not distinguish case.
     pub(super) fn new_one(&mut self, wish: &str) -> String {
         let is_taken = |name: &str| self.0.iter().any(|taken| taken.eq_ignore_ascii_case(name));
         let numbered = (1_u64..).map(|number| format!("{wish}_{number}"));
@@ -73,5 +73,5 @@ impl Names {
     }
 }
 
-/// The identifier of objects that only the conversion has.
+/// The identifier of objects that exist only in the conversion.
 pub(super) const MADE: u64 = u64::MAX;

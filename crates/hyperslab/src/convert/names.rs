@@ -1,11 +1,11 @@
-//! Names that the model shows in another form than they are stored.
+//! Names that the model shows in a form other than the stored one.
 
 use crate::source::{Entry, Item};
 use crate::strings::has_escaped;
 use hyperslab_model::{Datatype, Link, Node};
 
-/// The places of names with bytes that the model has no characters for, in sources whose names may have them. `node` is
-/// the object of the entry; `None` for a link.
+/// The places of names with bytes that the model cannot represent as characters, in sources whose names may contain
+/// them. `node` is the object of the entry; `None` for a link.
 pub(super) fn escaped(entry: &Entry, node: Option<&Node>) -> Vec<String> {
     let path = &entry.handle.path;
     let leads_there = match &entry.item {
@@ -27,7 +27,7 @@ pub(super) fn escaped(entry: &Entry, node: Option<&Node>) -> Vec<String> {
     places
 }
 
-/// Whether a datatype has members, values or a tag of such a name. A named datatype is a place of its own.
+/// Whether a datatype has members, values or a tag with such a name. A named datatype is a place of its own.
 fn is_escaped_in(datatype: &Datatype) -> bool {
     !matches!(datatype, Datatype::Named(..))
         && datatype.any(&|part| match part {

@@ -34,21 +34,21 @@ pub struct Plan {
     pub chunking: Vec<Chunking>,
     /// The facts about elements that differ from the defaults.
     pub(super) facts: FxHashMap<NodePath, Facts>,
-    /// The paths of omitted objects, with what the report says of each.
+    /// The paths of omitted objects, with what the report states about each.
     pub(super) left_out: FxHashMap<NodePath, LeftOut>,
-    /// The lengths of dimensions that can grow, and what the planner has found out.
+    /// The lengths of dimensions that can grow, and the findings of the planner.
     pub(super) planned: Planned,
-    /// Dimensions that arrays of other groups name and that are not converted.
+    /// Dimensions that are not converted although arrays of other groups name them.
     pub(super) missing: FxHashSet<NodePath>,
     /// Sparse arrays whose cells the target stores, in the order of declaration.
     pub(super) sparse: Vec<NodePath>,
-    /// The columns of these arrays, which have no elements of their own.
+    /// The columns of these sparse arrays, which have no elements of their own.
     pub(super) columns: FxHashSet<NodePath>,
-    /// What is converted in the place of objects that the format has no form for.
+    /// What is converted in place of objects that the format cannot represent.
     pub(super) made: Made,
 }
 
-/// What the report says of an omitted object.
+/// What the report states about an omitted object.
 #[derive(Clone, Debug)]
 pub(super) struct LeftOut {
     what: String,
@@ -74,7 +74,7 @@ pub(super) fn plan_without(
     made.with(source, |source| plan_of(source, made.clone(), options, unreadable))
 }
 
-/// The plan for a source that has what the format has a form for.
+/// The plan for a source that contains only objects that the format can represent.
 fn plan_of(
     source: &dyn Source,
     made: Made,
@@ -121,7 +121,7 @@ fn plan_of(
         if !path.is_root() {
             plan.counts.add(&entry.item);
         }
-        // It is not written, whatever it is.
+        // The object is not written, whatever its kind.
         if let Some(group) = plan.left_out_above(path).cloned() {
             plan.report_left_out(path, &group);
             return Ok(());
@@ -180,7 +180,7 @@ impl Unplanned {
         Unplanned::Unreadable(error.reason().to_string())
     }
 
-    /// What a document says, but no store can hold, is an error of the document.
+    /// If a document states something that no store can hold, that is an error of the document.
     fn of_loading(error: Error) -> Unplanned {
         match error.kind() {
             ErrorKind::InvalidArgument => Unplanned::Refused(error),
@@ -261,7 +261,7 @@ impl Plan {
         }
         facts.filters = match options.layout.filters(path) {
             Some(FilterRule::List(_)) => Filters::Asked,
-            // No element of a text has passed the filters that it describes.
+            // The elements of a text document have not passed the filters that it describes.
             Some(FilterRule::Keep) if source.is_text() => Filters::Asked,
             Some(FilterRule::Keep) if !has_restored_filters => Filters::Kept,
             Some(FilterRule::Keep) => Filters::Restored,
@@ -299,7 +299,7 @@ impl Plan {
         }
     }
 
-    /// Reports names that are not written as they are stored.
+    /// Reports names that are written in a form other than the stored one.
     fn note_names(&mut self, source: &dyn Source, entry: &Entry, node: Option<&Node>) {
         if !source.dialect().escapes_names {
             return;
@@ -326,7 +326,7 @@ impl Plan {
         }
         let cells = source.cells(group).map_err(Unplanned::unreadable)?;
         let Some(cells) = cells.filter(|_| !self.left_out.contains_key(path)) else { return Ok(()) };
-        // The converted members, in the order of the columns: dimensions are in another one in some lists of members.
+        // The converted members, in the order of the columns: some member lists have the dimensions in another order.
         let members = source.members(group)?;
         let is_converted = |column: &&CellColumn| {
             members.iter().any(|entry| {
@@ -360,7 +360,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Reports references to objects that turned out to be left out, also to those that are visited later.
+    /// Reports references to objects that turned out to be left out, including those that are visited later.
     fn references_to_left_out(
         &mut self,
         source: &dyn Source,
@@ -402,7 +402,7 @@ impl Plan {
         Ok(self.node(&handle.path, &node, planner)?)
     }
 
-    /// Adds what a conversion of an object leaves behind.
+    /// Reports what converting an object does not carry over.
     fn leave_behind(
         &mut self,
         source: &dyn Source,
@@ -425,8 +425,8 @@ impl Plan {
                     ("numbers of an enumeration", becomes, Fate::Changed)
                 }
                 LeftBehind::Linked => {
-                    let what = "positions or counts along a dimension of which a part is selected";
-                    let becomes = "the same numbers, which now mean other elements".to_owned();
+                    let what = "positions or counts along a partly selected dimension";
+                    let becomes = "the same numbers, which now refer to other elements".to_owned();
                     (what, becomes, Fate::Lost(Loss::References))
                 }
                 LeftBehind::Encryption | LeftBehind::EnumeratedNumbers => continue,

@@ -9,13 +9,13 @@ use hyperslab_model::{Datatype, Node, NodePath, Reference, Values};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// Finds references that lead to nothing in the target.
+/// Finds dangling references in the target.
 pub(super) struct References<'a> {
     source: &'a dyn Source,
     /// What is converted; `None` for all.
     parts: Option<&'a Parts>,
-    /// Whether elements that lead to no object are found too, because the format cannot store them. It reports such
-    /// attributes itself.
+    /// Whether elements that lead to no object are also found, because the format cannot store them. The format reports
+    /// such attributes itself.
     with_dangling: bool,
     /// Whether there is an object at paths that references name.
     known: RefCell<FxHashMap<NodePath, bool>>,
@@ -30,8 +30,8 @@ impl<'a> References<'a> {
         References { source, parts, with_dangling, known: RefCell::default() }
     }
 
-    /// The references of an object to what is not converted or does not exist: its path for elements, and `PATH@NAME`
-    /// for attributes.
+    /// The references of an object to objects that are not converted or do not exist: its path for elements, and
+    /// `PATH@NAME` for attributes.
     pub(super) fn leading_out(&self, handle: &Handle, node: &Node) -> Result<Vec<String>> {
         self.places(handle, node, &|reference, is_element| match reference {
             Reference::Object(path) | Reference::Region(path, _) | Reference::Attribute(path, _) => {
@@ -93,7 +93,7 @@ impl<'a> References<'a> {
                 Ok(())
             }),
         };
-        // Few chunks of a large array may be written.
+        // A large array may have few written chunks.
         let is_chunked = array.written(&mut |start| {
             let left = extents.iter().zip(start).map(|(extent, start)| extent.saturating_sub(*start));
             let count = left.zip(array.chunk()).map(|(left, size)| left.min(*size)).collect();

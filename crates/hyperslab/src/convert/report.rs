@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct LossReport {
     rows: Vec<ReportRow>,
-    /// The places of all losses, as the [digest](crate::digest) has them.
+    /// The places of all losses, in the form that the [digest](crate::digest) uses.
     lost: FxHashMap<String, BTreeSet<Loss>>,
     /// The places of all changes.
     changed: FxHashSet<String>,
@@ -22,7 +22,7 @@ pub struct LossReport {
 pub struct ReportRow {
     /// The first places: objects as paths, attributes as `PATH@NAME`.
     pub places: Vec<String>,
-    /// The number of places. An object is one, however often it has this content.
+    /// The number of places. An object counts once, however often it has this content.
     pub count: u64,
     /// The description of the content.
     pub what: String,
@@ -30,7 +30,7 @@ pub struct ReportRow {
     pub becomes: String,
     /// Whether the content is restored, changed or lost.
     pub fate: Fate,
-    /// The place that was added last: an object adds all of its content at a time.
+    /// The place that was added last: all content of an object is added together.
     last: String,
 }
 
@@ -99,13 +99,13 @@ impl LossReport {
         refused.map(|row| row.count).sum()
     }
 
-    /// Whether the report says that the content of an object or attribute is lost or changes. Attributes of an object and
-    /// members of a group have places of their own.
+    /// Whether the report states that the content of an object or attribute is lost or changes. Attributes of an object
+    /// and members of a group have places of their own.
     pub fn is_lost(&self, path: &str) -> bool {
         self.lost.get(path).is_some_and(|losses| losses.iter().any(|loss| loss.changes_content()))
     }
 
-    /// Whether the report says that an object or attribute is stored in another form.
+    /// Whether the report states that an object or attribute is stored in another form.
     pub fn is_changed(&self, path: &str) -> bool {
         self.changed.contains(path)
     }
@@ -125,9 +125,9 @@ impl LossReport {
         self.add_row(place, what, becomes, fate);
     }
 
-    /// Adds references that lead to nothing in the target.
+    /// Adds dangling references in the target.
     pub(super) fn add_reference(&mut self, place: String) {
-        let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
+        let (what, becomes) = ("references to objects that are not converted", "dangling references");
         self.add(place, what.to_owned(), becomes.to_owned(), Fate::Lost(Loss::References));
     }
 
@@ -138,7 +138,7 @@ impl LossReport {
     }
 
     fn add_row(&mut self, place: String, what: String, becomes: String, fate: Fate) {
-        // Remedies are in further lines and do not belong to one row.
+        // Remedies are on further lines and do not belong in a row.
         let what = what.lines().next().unwrap_or_default().to_owned();
         let known =
             self.rows.iter_mut().find(|row| row.what == what && row.becomes == becomes && row.fate == fate);
@@ -176,7 +176,7 @@ impl fmt::Display for LossReport {
     }
 }
 
-/// Wider cells do not widen their column.
+/// Cells wider than this do not widen their column.
 const MAX_WIDTH: usize = 48;
 
 /// The maximum number of places of one kind that are kept.

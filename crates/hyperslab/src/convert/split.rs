@@ -35,18 +35,18 @@ pub(super) struct Splits {
 struct SplitArray {
     source: Handle,
     marked: Marked,
-    /// Whether readers know nulls without the second array.
+    /// Whether readers recognise nulls without the second array.
     is_marked: bool,
     /// The attributes that the array of values gets.
     added: Vec<(&'static str, Attribute)>,
     halves: Arc<Halves>,
 }
 
-/// What the two arrays have.
+/// The properties of the two arrays.
 struct Halves {
     /// The datatype of the values.
     datatype: Arc<Datatype>,
-    /// The element in the place of a null.
+    /// The element that replaces a null.
     null: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ enum Half {
     Valid,
 }
 
-/// A source with two arrays in the place of each nullable array.
+/// A source with two arrays in place of each nullable array.
 pub(super) struct Split<'a> {
     source: &'a dyn Source,
     splits: Arc<Splits>,
@@ -74,7 +74,7 @@ impl Splits {
         }
     }
 
-    /// What a nullable array becomes, in words.
+    /// Describes what a nullable array becomes.
     pub(super) fn becomes(&self, path: &NodePath) -> Option<String> {
         let arrays = self.known.known(&path.parent()?)?;
         let array = arrays.iter().find(|array| array.marked.name == path.name())?;
@@ -132,7 +132,7 @@ impl<'a> Split<'a> {
 
     fn split(&self, entry: &Entry, names: &mut Names) -> Result<Option<SplitArray>> {
         let source = entry.handle.clone();
-        // What cannot be read is left out under its own name.
+        // An unreadable object is left out under its own name.
         let Ok(Node::Ndarray(node)) = self.source.load(&source) else { return Ok(None) };
         let Some(Datatype::Nullable(of)) = node.datatype.as_deref() else { return Ok(None) };
         if of.any(&|part| matches!(part, Datatype::Nullable(_))) {
@@ -156,7 +156,7 @@ impl<'a> Split<'a> {
             }
             Some(_) => {}
             None if matches!(datatype.resolved(), Datatype::Datetime(_)) => {
-                // Where they are numbers, readers do not know NaT.
+                // Readers of datetimes stored as numbers do not recognise NaT.
                 if !self.splits.has_datetimes {
                     let value = Values { rows: null.clone().into(), ..Values::default() };
                     added.push((
@@ -165,7 +165,7 @@ impl<'a> Split<'a> {
                     ));
                 }
             }
-            // xarray makes booleans of all numbers, and true ones of those that are marked as missing.
+            // xarray turns all numbers into booleans, and those marked as missing into true.
             None if validity::says_bool(&node.attributes) => {}
             None => {
                 if let Ok(array) = self.source.array(&source)
@@ -214,7 +214,7 @@ impl SplitArray {
         }
     }
 
-    /// The two arrays, as they are listed in the place of the nullable one.
+    /// The two arrays, as they are listed in place of the nullable one.
     fn entries(&self, entry: Entry) -> Vec<Entry> {
         let valid = self.entry(&entry, Half::Valid);
         vec![self.entry(&entry, Half::Values), valid]
@@ -257,7 +257,7 @@ impl SplitArray {
     }
 }
 
-/// How the array that says which values are valid is stored: in the chunks of the values, and compressed if these are.
+/// How the array that marks valid values is stored: in the same chunks as the values, and compressed if the values are.
 fn storage_of_valid(of: &Storage, fill: Fill) -> BoxedStorage {
     let mut storage =
         Storage { fill, chunk: of.chunk.clone(), shard: of.shard.clone(), ..Storage::default() };
@@ -273,7 +273,7 @@ impl Halves {
         }
     }
 
-    /// The part of the fill value.
+    /// The part of the fill value that belongs to one of the arrays.
     fn fill(&self, of: &Fill, half: Half) -> Fill {
         match of {
             Fill::Undefined => Fill::Undefined,
@@ -282,8 +282,8 @@ impl Halves {
         }
     }
 
-    /// The part of a fill value; `None` if it is empty. Zeros are stated, since not all formats have them by default. Without a
-    /// fill value, elements that were never written are null.
+    /// The part of a fill value; `None` if it is empty. Zeros are stated, since not all formats have them by default.
+    /// Without a fill value, elements that were never written are null.
     fn part_of_fill(&self, of: Option<&Values>, half: Half) -> Option<Values> {
         let valid =
             of.and_then(|of| of.rows.split_first().filter(|(mark, _)| **mark != 0).zip(Some(&of.heap)));
@@ -447,7 +447,7 @@ impl ArrayView for HalfArray {
         scratch: &mut Scratch,
     ) -> Result<()> {
         let (row, size) = (row_size(&*self.viewed)?, row_size(self)?);
-        // Nobody asked for what only values refer to.
+        // Content to which only values refer was not requested.
         let (mut unasked, null) = (Heap::default(), self.halves.null.as_slice());
         let heap = if self.half == Half::Valid { &mut unasked } else { heap };
         rows.slices(region).try_for_each(|(part, out)| {

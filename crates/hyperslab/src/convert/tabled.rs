@@ -39,7 +39,7 @@ struct Table {
     count: u64,
     cells: Arc<dyn CellSource>,
     members: Vec<Member>,
-    /// The text of the mark.
+    /// The text of the mark attribute.
     mark: String,
     /// The sorted cells, kept since arrays are written one after another.
     kept: Mutex<Option<Arc<Columns>>>,
@@ -51,14 +51,14 @@ struct Member {
     name: String,
     /// The index of the column.
     column: usize,
-    /// Whether its elements say which values are not null.
+    /// Whether its elements state which values are not null.
     says_valid: bool,
     datatype: Arc<Datatype>,
     attributes: Attributes,
     storage: BoxedStorage,
 }
 
-/// A source with tables in the place of sparse arrays.
+/// A source with tables in place of sparse arrays.
 pub(super) struct Tabled<'a> {
     source: &'a dyn Source,
     tables: Arc<Tables>,
@@ -83,7 +83,7 @@ impl Tables {
         Some(values.filter_map(|member| table.cells.columns().get(member.column).cloned()).collect())
     }
 
-    /// Whether an object is one of a table, which is converted whatever was asked for.
+    /// Whether an object belongs to a table, which is always converted.
     pub(super) fn has(&self, path: &NodePath) -> bool {
         let table = path.parent().and_then(|group| self.known.known(&group)?);
         table.is_some_and(|table| table.has(path.name()))
@@ -154,7 +154,7 @@ impl<'a> Tabled<'a> {
                 _ if valid.is_some() => Arc::new(datatype.clone()),
                 _ => Arc::clone(&column.datatype),
             };
-            // Readers of CF find the coordinates by it. They separate names by spaces.
+            // CF readers find the coordinates by it. They split names at spaces.
             if !column.is_dimension
                 && !coordinates.is_empty()
                 && !coordinates.iter().any(|name| name.contains(char::is_whitespace))
@@ -313,7 +313,7 @@ impl Table {
         Ok(Arc::clone(kept.insert(Arc::new(Columns::of(&*self.cells, &self.pool)?))))
     }
 
-    /// The elements of some cells of an array of the table.
+    /// The elements of an array of the table for some cells.
     fn read(&self, member: &Member, cells: Range<u64>) -> Result<Values> {
         let values = self.columns()?.read(member.column, cells)?;
         let column = self.cells.columns().get(member.column);
@@ -339,7 +339,7 @@ impl Table {
 }
 
 impl Member {
-    /// The array that says which values of a column are not null.
+    /// The array that states which values of a column are not null.
     fn saying_valid(name: String, column: usize, of: &str) -> Result<Member> {
         Ok(Member {
             name,

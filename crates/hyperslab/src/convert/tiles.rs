@@ -60,7 +60,7 @@ impl Tiling {
         Tiling { extents: extents.to_vec(), tile, redundancy, order: Sequence::RowMajor }
     }
 
-    /// Boxes in a sequence of chunks, if there must be one.
+    /// Boxes that follow a sequence of chunks, if one is required.
     pub(super) fn of(
         sequence: Option<Sequence>,
         extents: &[u64],
@@ -75,8 +75,8 @@ impl Tiling {
         }
     }
 
-    /// As [`Tiling::new`], of boxes that have the chunks of the target in a sequence, box after box: whole along the
-    /// dimensions that vary fastest, then a number of chunks, then one chunk.
+    /// As [`Tiling::new`], with boxes that, one after the other, yield the chunks of the target in a sequence. They are
+    /// whole along the dimensions that vary fastest, then several chunks long, then one chunk long.
     pub(super) fn in_sequence(
         order: Sequence,
         extents: &[u64],
@@ -105,7 +105,7 @@ impl Tiling {
                 tile = whole;
                 continue;
             }
-            // As many chunks as fit, and if possible whole chunks of the source.
+            // As many chunks as fit, and whole source chunks if possible.
             let one = size(&tile).max(1);
             let most = (max / one).max(1).saturating_mul(dim.target).min(dim.whole());
             let aligned = lcm(dim.source, dim.target);
@@ -117,7 +117,7 @@ impl Tiling {
         Tiling { extents: extents.to_vec(), tile, redundancy, order }
     }
 
-    /// The dimensions in the order in which they vary, the slowest first.
+    /// The dimensions from the slowest varying to the fastest.
     fn slowest_first(&self) -> Vec<usize> {
         match self.order {
             Sequence::RowMajor => (0..self.extents.len()).collect(),

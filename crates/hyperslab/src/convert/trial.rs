@@ -1,4 +1,4 @@
-//! Tests whether filters accept all elements of an array and leave them as they are, by encoding them without storing.
+//! Tests whether filters accept all elements of an array and leave them unchanged, by encoding them without storing.
 
 use super::copy::{CopyError, Unobserved, Way};
 use super::write::elements;
@@ -10,7 +10,7 @@ use hyperslab_model::Node;
 
 /// What filters do to the elements of an array.
 pub(super) enum Verdict {
-    /// They accept all; whether they change some is known without a trial.
+    /// They accept all elements; whether they change some is known without a trial.
     Accept,
     /// They change an element.
     Change,
@@ -18,7 +18,7 @@ pub(super) enum Verdict {
     Reject(Error),
 }
 
-/// What the filters do, as far as a trial is needed to know.
+/// What the filters do, as far as this requires a trial.
 ///
 /// # Errors
 /// If elements cannot be read.

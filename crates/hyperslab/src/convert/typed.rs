@@ -1,4 +1,5 @@
-//! Attributes that get another type in the target, since the source leaves their type open or has no better one.
+//! Attributes that get another type in the target, because the source leaves their type open or has no more suitable
+//! one.
 
 use super::{ConvertOptions, is_of_family};
 use crate::source::Source;
@@ -16,7 +17,7 @@ pub(super) struct Typed {
 /// Gives attributes of an object the type that readers of the target expect.
 ///
 /// # Errors
-/// If a document marks missing elements by a number that is none of their type.
+/// If a document marks missing elements by a number that their type cannot represent.
 pub(super) fn attributes(
     source: &dyn Source,
     node: &mut Node,
@@ -32,7 +33,7 @@ pub(super) fn attributes(
     Ok(typed)
 }
 
-/// Attributes that are texts only where the source has no type for all of their numbers.
+/// Converts attributes that are strings only because the source has no type for all of their numbers.
 fn numbers_of_texts(source: &dyn Source, node: &mut Node, typed: &mut Vec<Typed>) {
     for (name, attribute) in node.attributes_mut().into_iter().flatten() {
         if let Ok(attribute) = attribute
@@ -49,8 +50,8 @@ fn numbers_of_texts(source: &dyn Source, node: &mut Node, typed: &mut Vec<Typed>
     }
 }
 
-/// The numbers that mark missing elements, which have the type of these: a document seldom names the type of an attribute.
-/// Without a fill value of its own the array has the marked one.
+/// Gives numbers that mark missing elements the type of the elements, since a document seldom names the type of an
+/// attribute. An array without a fill value of its own gets the marked one.
 fn marks(node: &mut Node, typed: &mut Vec<Typed>) -> Result<()> {
     let Some(datatype) = node.datatype().cloned() else { return Ok(()) };
     if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_)) {

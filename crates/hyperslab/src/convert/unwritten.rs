@@ -1,4 +1,4 @@
-//! An array of a document without values, in a target whose fill value it has.
+//! An array of a document without values, for a target that has the same fill value.
 
 use crate::source::engine::row_size;
 use crate::source::{ArraySource, ArrayView};
@@ -10,7 +10,7 @@ use hyperslab_model::rows::place_rows;
 use hyperslab_model::{Reference, Values};
 use std::sync::Arc;
 
-/// An array of which no element was ever written, and all are this fill value.
+/// An array of which no element was ever written, so that all have this fill value.
 pub(super) struct Unwritten {
     array: Arc<dyn ArraySource>,
     /// One element.

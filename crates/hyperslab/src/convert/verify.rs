@@ -36,20 +36,20 @@ pub enum VerifySide {
 struct Side<'a> {
     source: &'a dyn Source,
     lines: BTreeMap<String, Line>,
-    /// The arrays by the paths of their lines, also those that have none.
+    /// The arrays by the paths of their lines, including those without a line.
     arrays: FxHashMap<String, Handle>,
 }
 
 impl Side<'_> {
-    /// The content of an array that has no line as other content tells it. What one format tells, another one stores: the
-    /// coordinates along a domain, labels.
+    /// The content of an array without a line, whose elements follow from other content. Another format may store such
+    /// elements: coordinates along a domain, labels.
     fn told(&self, path: &str) -> Option<LineContent> {
         let array = self.arrays.get(path).filter(|_| !self.lines.contains_key(path))?;
         let told = digest::array((self.source, &Asked::default()), array, &mut |_, _| {});
         told.ok().map(|(content, _)| content)
     }
 
-    /// Gives objects the paths that they have in `other`, if names are only shown differently.
+    /// Gives objects the paths that they have in `other`, if names differ only in how they are shown.
     fn renamed_as_in(self, other: &Side<'_>) -> Self {
         let is_taken = |path: &str| other.lines.contains_key(path) || other.arrays.contains_key(path);
         let renamed = |path: String| match as_stored(&path) {
@@ -122,14 +122,14 @@ pub fn verify(
         }
         let what = match &line.content {
             LineContent::Error { reason, .. } => format!("was written and cannot be read: {reason}"),
-            // Types that got a name, and attributes that tell how elements were changed.
+            // Types that were given a name, and attributes that describe how elements were changed.
             LineContent::Datatype { .. } if plan.report.has_changes() => continue,
             _ if tells_of_change(&one, plan, path) => continue,
             _ => "is not in the source".to_owned(),
         };
         verified.different.push(Error::malformed(what).in_object(path));
     }
-    // A failed read may be why something looks different.
+    // A failed read may be the reason for a difference.
     verified.unreadable.extend(source.read_failure().or_else(|| written.read_failure()));
     Ok(verified)
 }
@@ -141,7 +141,7 @@ fn side<'a>(source: &'a dyn Source, tell: &mut dyn FnMut(&NodePath, u64)) -> Res
     Ok(Side { source, lines, arrays })
 }
 
-/// What differs between content of the source and that of the written store, in words.
+/// Describes how content of the source differs from that of the written store.
 fn difference(content: &LineContent, found: Option<&LineContent>) -> String {
     use LineContent::{Datatype, Hashed, Link};
     let Some(found) = found else { return "is missing in what was written".to_owned() };
@@ -153,11 +153,13 @@ fn difference(content: &LineContent, found: Option<&LineContent>) -> String {
         (Hashed { shape, .. }, Hashed { shape: other, .. }) if shape != other => {
             format!("was read with shape {} and written with shape {}", extents(shape), extents(other))
         }
-        (Hashed { .. }, Hashed { .. }) => "was written with other values than were read".to_owned(),
+        (Hashed { .. }, Hashed { .. }) => "was written with values different from those read".to_owned(),
         (Datatype { datatype }, Datatype { datatype: other }) => {
             format!("was read as {datatype} and written as {other}")
         }
-        (Link { target }, Link { target: other }) => format!("leads to {other}, in the source to {target}"),
+        (Link { target }, Link { target: other }) => {
+            format!("points to {other}, but in the source to {target}")
+        }
         _ => format!("was read as {} and written as {}", kind(content), kind(found)),
     }
 }
@@ -173,8 +175,8 @@ fn kind(content: &LineContent) -> &'static str {
     }
 }
 
-/// Whether content has another type or shape than in the source, so that its digest must differ, or is an attribute. An
-/// array that is stored with other chunks or filters has the same digest.
+/// Whether content has a different type or shape from that in the source, so that its digest must differ, or is an
+/// attribute. An array that is stored with other chunks or filters has the same digest.
 fn has_other_form(content: &LineContent, found: &LineContent) -> bool {
     match (content, found) {
         (LineContent::Hashed { kind: "attribute", .. }, _) => true,
@@ -186,7 +188,7 @@ fn has_other_form(content: &LineContent, found: &LineContent) -> bool {
     }
 }
 
-/// Whether an attribute that the source does not have belongs to an object that was changed as planned, or says what
+/// Whether an attribute that the source does not have belongs to an object that was changed as planned, or states what
 /// readers of the source know without it.
 fn tells_of_change(of: &Side<'_>, plan: &Plan, path: &str) -> bool {
     let Some((object, name)) = path.rsplit_once('@') else { return false };

@@ -55,7 +55,7 @@ pub(super) fn write(
             Visited::Members(group, members) => return target.order_members(group, members),
         };
         match writing.has_elements(entry) {
-            // The store is given up.
+            // The store is abandoned.
             _ if without.is_some() => {}
             true => {
                 let written = writing.array(entry, &mut summary);
@@ -88,7 +88,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Gives a planned object to the target, by one of its methods.
+    /// Passes a planned object to the target, through one of its methods.
     fn object(&self, entry: &Entry, give: &dyn Fn(&NodePath, &Node, Facts) -> Result<()>) -> Result<()> {
         let path = &entry.handle.path;
         let give = |node: &Node| give(path, node, self.facts(path)).map_err(|e| e.in_object(path));
@@ -115,7 +115,8 @@ impl Writing<'_> {
             && !self.plan.columns.contains(path)
     }
 
-    /// Writes the elements of an array. Returns why they cannot be read, if the store must be begun again without it.
+    /// Writes the elements of an array. Returns the reason why they cannot be read, if the store must be started again
+    /// without the array.
     fn array(&self, entry: &Entry, summary: &mut Summary) -> Result<Option<Error>> {
         let path = &entry.handle.path;
         let node = self.node(entry)?;
@@ -184,7 +185,7 @@ impl Writing<'_> {
     fn node(&self, entry: &Entry) -> Result<Node> {
         let path = &entry.handle.path;
         let Loaded { mut node, .. } = load(self.source, &entry.handle, self.options)?;
-        // The plan leaves out what cannot be read; this could.
+        // The plan leaves out unreadable objects; this one was readable then.
         if let Node::Unreadable(why) = node {
             return Err(Error::malformed(format!("cannot be read any more: {}", why.reason)));
         }
@@ -198,7 +199,7 @@ impl Writing<'_> {
     }
 }
 
-/// The dimension without its coordinates, which arrays still name.
+/// The dimension without its coordinates; arrays still name it.
 fn without_coordinates(entry: &Entry) -> Option<Node> {
     let Item::Array { kind: NodeKind::DimCoord, shape, .. } = &entry.item else { return None };
     let size = shape.dims().first()?.extent;
@@ -244,7 +245,7 @@ struct Progress<'a> {
     copied: &'a AtomicU64,
     tell: Option<Tell<'a>>,
     publication: &'a Publication,
-    /// Whether what is done is recorded.
+    /// Whether progress is recorded.
     is_recorded: bool,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Matched {
 #[derive(Default)]
 pub(super) struct Counted {
     count: u64,
-    /// The number of cells whose coordinates the other side lacks, and the coordinates of the first of them.
+    /// The number of cells whose coordinates do not occur on the other side, and the coordinates of the first of them.
     unmatched: u64,
     first: Vec<String>,
 }
@@ -54,8 +54,9 @@ impl Counted {
     }
 }
 
-/// Compares the cells of two sparse arrays in bounded memory: the coordinates, then the attributes of both sides
-/// whose datatypes can be compared, within ranges of coordinates. `None` if the dimensions differ. Calls `done` with the number of compared bytes.
+/// Compares the cells of two sparse arrays in bounded memory: the coordinates, then the attributes of both sides whose
+/// datatypes can be compared, within ranges of coordinates. `None` if the dimensions differ. Calls `done` with the
+/// number of compared bytes.
 pub(super) fn compare(
     (a, in_a): (&dyn CellSource, Vec<CellRange>),
     (b, in_b): (&dyn CellSource, Vec<CellRange>),
@@ -201,5 +202,5 @@ impl Comparison<'_> {
     }
 }
 
-/// The maximum number of reported coordinates of cells without match.
+/// The maximum number of reported coordinates of unmatched cells.
 const MAX_TOLD: usize = 3;

@@ -56,11 +56,11 @@ struct Tree<'a> {
     met: MetGroups,
     /// The elements that were read.
     asked: Asked,
-    /// Whether attributes in a form of the format are compared in the type of the elements.
+    /// Whether attributes that the format stores in a form of its own are compared in the type of the elements.
     is_typed: bool,
 }
 
-/// A member of a group, in little memory.
+/// A member of a group, in compact form.
 struct Member {
     handle: Handle,
     item: Kept,
@@ -97,7 +97,7 @@ impl<'a> Tree<'a> {
         let entries = self.source.members(group)?;
         let mut members = Vec::with_capacity(entries.len());
         for mut entry in entries {
-            // An object whose first path is outside of the compared tree is met here first.
+            // An object whose first path is outside the compared tree is first reached here.
             if let Item::Link(Link::Hard(first)) = &entry.item
                 && !first.is_within(&self.root)
                 && let Ok(found) = self.source.find(&entry.handle.path)
@@ -142,7 +142,7 @@ impl<'a> Tree<'a> {
         Ok(array)
     }
 
-    /// The text of an object that the other side lacks.
+    /// The text of an object that is not on the other side.
     fn label(&self, member: &Member) -> String {
         match &member.item {
             Kept::Link(link) => link.to_string(),
@@ -176,7 +176,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The number of members of a group that the other side lacks.
+    /// The number of members of a group that is not on the other side.
     fn counts(&self, group: &Handle) -> Option<Counts> {
         let mut counts = Counts::default();
         let walked = walk(self.source, group, &mut |step| {

@@ -164,7 +164,7 @@ impl Comparison<'_, '_> {
 
     /// Compares selections that are not regions, or have different numbers of dimensions.
     fn pieces(&mut self, x: &Selected, y: &Selected) -> Result<()> {
-        // As if the targets of slots had the usual size: the elements are in no region that could be sampled.
+        // Assumes the usual size for the targets of slots: the elements are not in a region that could be sampled.
         let slots = [self.pair.a, self.pair.b].iter().any(|array| array.datatype().has_slots());
         let row = self.pair.rows.0.max(self.pair.rows.1).max(1) as u64 * if slots { 8 } else { 1 };
         let max = (self.pair.usual().min(self.pair.a.pool().memory() / 8) / row).max(1);
@@ -175,7 +175,7 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Compares the next elements, which follow those before.
+    /// Compares the next elements, which follow the previous ones.
     fn take(&mut self, a: &Values, b: &Values) -> Result<()> {
         let found = self.pair.tally_of(a, b);
         let before = self.tally.compared;
@@ -245,7 +245,7 @@ impl Pair<'_> {
             part.start.iter().zip(chunk).map(|(at, size)| at - at % (*size).max(1)).collect();
         let here = |array: &dyn ArraySource, out: &mut Vec<u8>| match array.stored_chunk(&start, out) {
             Ok(StoredChunk::Here { len, filter_mask: 0 }) => Some(len),
-            // Reading the elements reports the error.
+            // Reading the elements will report the error.
             Ok(StoredChunk::Nothing | StoredChunk::Here { .. } | StoredChunk::Other) | Err(_) => None,
         };
         let lens = here(self.a, &mut buffers.0).zip(here(self.b, &mut buffers.1));
@@ -305,7 +305,7 @@ impl Pair<'_> {
         count.saturating_mul(self.rows.0 as u64)
     }
 
-    /// Reads a band of both arrays, which may each name so much content.
+    /// Reads a band of both arrays, each of which may refer to at most `most` bytes of content.
     fn read(&self, x: &Region, y: &Region, most: u64) -> Result<(Values, Values)> {
         let a = values_in(self.a, x, (self.rows.0, most), Vec::new());
         let b = values_in(self.b, y, (self.rows.1, most), Vec::new());

@@ -47,7 +47,7 @@ pub(super) fn lines(
     columns.iter().map(|column| group.path.child(&column.name)).collect()
 }
 
-/// The number of cells and the hash of each of these columns.
+/// The number of cells, and the hash of each of these columns.
 fn hash(
     source: &dyn Source,
     cells: &dyn CellSource,
@@ -76,5 +76,5 @@ fn hash(
     Ok(hashers.iter().map(|hasher| (count, hasher.finalize())).collect())
 }
 
-/// The group of the dimensions of a sparse array in a digest.
+/// The group that holds the dimensions of a sparse array in a digest.
 const DIMENSIONS: &str = "__dim";

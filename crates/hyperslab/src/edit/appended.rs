@@ -1,4 +1,4 @@
-//! What a document, or another store, adds to a store.
+//! Additions to a store from a document or another store.
 
 use super::{Edit, Editing};
 use crate::cells::CellQuery;
@@ -13,7 +13,7 @@ use hyperslab_model::{Column, Extent, Node, NodeKind, NodePath, Shape};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The changes that add the cells and arrays at a location, all of them or those of an object.
+/// The changes that add the cells and arrays at a location: all of them, or those of one object.
 pub(super) fn edits(editing: &Editing, location: &str) -> Result<Vec<Edit>> {
     if let Ok(Entry { item: Item::Array { .. }, .. }) = editing.source.find(&editing.base) {
         let detail = "is an array, expected a group: elements are appended to all arrays of a group at once";
@@ -53,7 +53,7 @@ pub(super) fn edits(editing: &Editing, location: &str) -> Result<Vec<Edit>> {
     }
 }
 
-/// Where a group of the source is in the store.
+/// The path in the store that corresponds to a group of the source.
 fn target(editing: &Editing, root: &NodePath, group: &NodePath) -> Result<NodePath> {
     let below = match root.is_root() {
         true => group.as_str(),

@@ -1,4 +1,4 @@
-//! Elements of files of NumPy, whose format is described with `numpy.lib.format`.
+//! Elements of NumPy files, whose format is described in `numpy.lib.format`.
 
 use hyperslab_core::nd::element_count;
 use hyperslab_core::rows::{Heap, Slot};
@@ -7,11 +7,11 @@ use hyperslab_model::{Column, Datatype, Float, Text, TimeUnit, Values};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads the elements of a file as those of an array of this datatype. Their shape must be `counts`, where dimensions of one
-/// element may be missing.
+/// Reads the elements of a file as elements of this datatype. Their shape must be `counts`; dimensions of length one
+/// may be missing.
 ///
 /// # Errors
-/// If the file cannot be read, is none of NumPy, or has other elements.
+/// If the file cannot be read, is not a NumPy file, or has elements of another type.
 pub(super) fn read(path: &Path, datatype: &Arc<Datatype>, counts: &[u64], most: u64) -> Result<Column> {
     let len = std::fs::metadata(path)?.len();
     if len > most {
@@ -52,7 +52,7 @@ fn elements(file: &[u8], datatype: &Arc<Datatype>, counts: &[u64]) -> Result<Col
         _ if descr == expected || (is_text && kind == "S") => {
             Values { rows: bytes.to_vec().into(), heap: Heap::default() }
         }
-        // Only the order of bytes differs.
+        // Only the byte order differs.
         _ if descr.replacen('>', "<", 1) == expected => {
             let rows: Vec<u8> = bytes.chunks_exact(size).flat_map(|row| row.iter().rev().copied()).collect();
             Values { rows: rows.into(), heap: Heap::default() }
@@ -67,7 +67,7 @@ fn elements(file: &[u8], datatype: &Arc<Datatype>, counts: &[u64]) -> Result<Col
     let own = match element {
         Datatype::String(Text::Fixed { pad, len }) if size != usize::try_from(*len).unwrap_or(0) => {
             let len =
-                u32::try_from(size).map_err(|_| Error::unsupported(format!("texts of {size} bytes")))?;
+                u32::try_from(size).map_err(|_| Error::unsupported(format!("strings of {size} bytes")))?;
             Datatype::String(Text::Fixed { len, pad: *pad })
         }
         element => element.clone(),
@@ -117,7 +117,7 @@ fn size_of(descr: &str) -> Option<usize> {
     size.checked_mul(if descr.get(1..2) == Some("U") { 4 } else { 1 })
 }
 
-/// The dtype whose elements equal our rows.
+/// The dtype whose elements equal the rows of this datatype.
 fn descr_of(datatype: &Datatype) -> Option<String> {
     let plain = |code: &str, size: usize| {
         let order = if size == 1 { '|' } else { '<' };
@@ -139,7 +139,7 @@ fn descr_of(datatype: &Datatype) -> Option<String> {
     }
 }
 
-/// Texts that NumPy fills up with NULs.
+/// Strings that NumPy pads with NULs.
 fn texts(bytes: &[u8], size: usize, descr: &str) -> Result<Values> {
     let is_wide = descr.get(1..2) == Some("U");
     let (mut rows, mut all) = (Vec::new(), Vec::new());

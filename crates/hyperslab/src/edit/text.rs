@@ -1,4 +1,4 @@
-//! Changes as texts, as the command line takes them.
+//! Changes in text form, as on the command line.
 
 use super::{Change, Consolidated, Edit, Editing, Vacuumed, appended, npy};
 use crate::select::{Select, Selected};
@@ -7,25 +7,25 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, Column, Node, NodePath, Shape};
 use std::path::Path;
 
-/// What a text changes.
+/// The kind of change that a text requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// `PATH@NAME=VALUE` sets an attribute. The value is that of a document.
+    /// `PATH@NAME=VALUE` sets an attribute. The value is written as in a document.
     Set,
     /// `PATH@NAME` removes an attribute.
     Remove,
-    /// `STORE` or `STORE:/PATH`, a document or any other store: the cells of its sparse arrays are added to those of the same
-    /// paths, and its arrays behind those of the same paths.
+    /// `STORE` or `STORE:/PATH`, a document or any other store: the cells of its sparse arrays are added to the sparse
+    /// arrays at the same paths, and its arrays are appended to the arrays at the same paths.
     Append,
-    /// `PATH:SELECTION=FILE` writes elements from a file of NumPy.
+    /// `PATH:SELECTION=FILE` writes elements from a NumPy file.
     Write,
-    /// `PATH:CONDITION` removes the cells for which it holds.
+    /// `PATH:CONDITION` removes the cells that fulfil the condition.
     RemoveCells,
-    /// `PATH=TYPE` adds an array; the type is a type or a whole array of a document.
+    /// `PATH=TYPE` adds an array; the type is a type, or a whole array as in a document.
     AddAttribute,
     /// `PATH` removes an array.
     DropAttribute,
-    /// `PATH=NAME` gives an object another name in its group.
+    /// `PATH=NAME` renames an object within its group.
     Rename,
     /// `PATH=VALUE,…` appends values to an enumeration.
     ExtendEnumeration,
@@ -35,22 +35,23 @@ pub enum Action {
     AddMember,
     /// `PATH` removes a member from a group.
     RemoveMember,
-    /// `fragments`, `purge`, `commits`, `footers` or `metadata`, perhaps after `PATH:`, makes one of many.
+    /// `fragments`, `purge`, `commits`, `footers` or `metadata`, optionally after `PATH:`, consolidates many into one.
     Consolidate,
-    /// `replaced` or `all`, perhaps after `PATH:`, removes what consolidation has replaced.
+    /// `replaced` or `all`, optionally after `PATH:`, removes what consolidation has replaced.
     Vacuum,
 }
 
 impl Editing {
-    /// Plans what a text says, behind all others.
+    /// Plans the change that a text describes, to be made after all others.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a text of another form; if a change cannot be made.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a text of any other form; if a change cannot
+    /// be made.
     pub fn plan_text(&mut self, action: Action, text: &str) -> Result<&[Change]> {
         let before = self.changes.len();
         let unseen = |error: Error| match error.kind() == ErrorKind::NotFound && before > 0 {
             true => error.with_hint(
-                "if an earlier change of this command makes it, make this one in a command of its own",
+                "if an earlier change of this command creates it, make this change in a separate command",
             ),
             false => error,
         };
@@ -117,12 +118,12 @@ impl Editing {
         }
     }
 
-    /// The object that a text names, at the path that it has before all changes.
+    /// The object that a text names, at its path before all changes.
     pub(super) fn path(&self, text: &str) -> Result<NodePath> {
         self.named(text).map(|path| self.before(path))
     }
 
-    /// As [`path`](Self::path), for changes of a group that are about the name of a member.
+    /// As [`path`](Self::path), for changes of a group that concern the name of a member.
     fn member(&self, text: &str) -> Result<NodePath> {
         let path = self.named(text)?;
         match path.parent() {
@@ -131,7 +132,7 @@ impl Editing {
         }
     }
 
-    /// The path of an object before groups on it were given other names, the last of them first.
+    /// The path of an object before groups on its path were renamed; the last renaming is undone first.
     fn before(&self, mut path: NodePath) -> NodePath {
         for (new, old) in self.renamed.iter().rev() {
             let Some(below) = path.relative_to(new) else { continue };
@@ -153,7 +154,7 @@ impl Editing {
         }
     }
 
-    /// The object that a text is about, which may stand before a colon, and the rest.
+    /// The object to which a text refers, which may be given before a colon, and the rest.
     fn about<'t>(&self, text: &'t str) -> Result<(NodePath, &'t str)> {
         match text.starts_with('/').then(|| text.split_once(':')).flatten() {
             Some((path, rest)) => Ok((self.path(path)?, rest)),
@@ -161,7 +162,7 @@ impl Editing {
         }
     }
 
-    /// Elements of an array that are those of a file.
+    /// The change that sets elements of an array from a file.
     fn elements(&self, text: &str) -> Result<Edit> {
         let form = "PATH:SELECTION=FILE.npy";
         let (place, file) = text.rsplit_once('=').ok_or_else(|| other(text, form))?;
@@ -191,7 +192,7 @@ impl Editing {
     }
 }
 
-/// What a word stands for.
+/// The value that a word stands for.
 fn of_word<T: Copy>(word: &str, known: &[(&str, T)]) -> Result<T> {
     let found = known.iter().find(|(own, _)| *own == word.trim());
     found.map(|(_, what)| *what).ok_or_else(|| {
@@ -200,7 +201,7 @@ fn of_word<T: Copy>(word: &str, known: &[(&str, T)]) -> Result<T> {
     })
 }
 
-/// The two parts of a text around the first of a character.
+/// The two parts of a text around the first occurrence of a character.
 fn split<'t>(text: &'t str, at: char, form: &str) -> Result<(&'t str, &'t str)> {
     text.split_once(at).ok_or_else(|| other(text, form))
 }
@@ -209,7 +210,8 @@ fn other(text: &str, form: &str) -> Error {
     Error::invalid(format!("{text:?}, expected {form}"))
 }
 
-/// The value of an attribute as a document says it. A text that is none is itself the value: `time: mean`.
+/// The value of an attribute, written as in a document. A text that is not such a value is itself the value, as a
+/// string: `time: mean`.
 fn value_of(text: &str) -> Result<Attribute> {
     match hyperslab_ndl::attribute(text) {
         Err(error) if text.trim_start().starts_with(['{', '[', '"', '\'']) || text.trim().is_empty() => {
@@ -220,12 +222,12 @@ fn value_of(text: &str) -> Result<Attribute> {
     }
 }
 
-/// A text as a document has it in quotes.
+/// A text in quotes, as in a document.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Items between commas. Those with a comma are in quotes, and all may be in square brackets.
+/// Items separated by commas. Items that contain a comma are in quotes, and the whole list may be in square brackets.
 fn list(text: &str) -> Result<Vec<String>> {
     let within = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
     let (mut items, mut item, mut quote) = (Vec::new(), String::new(), None);

@@ -19,8 +19,8 @@ impl Array {
     }
 
     /// Reads the selected elements into a view of the caller's array, which has the shape of [`Array::selected_shape`].
-    /// A view in standard layout is filled in place. Another one, with gaps or in another order of dimensions, takes
-    /// memory for the elements a second time.
+    /// A view in standard layout is filled in place. Any other view, with gaps or with its dimensions in another order,
+    /// needs memory for a second copy of the elements.
     ///
     /// With the feature `ndarray`.
     ///

@@ -1,8 +1,8 @@
-//! The number types of Rust for reading elements.
+//! The Rust number types for reading elements.
 
 use hyperslab_model::{Datatype, Element, Float};
 
-/// A type of Rust for elements, read without conversion ([`Array::read`](super::Array::read)) or converted
+/// A Rust type for elements, read without conversion ([`Array::read`](super::Array::read)) or converted
 /// ([`Array::cast`](super::Array::cast)): integers of 8 to 64 bits, `f32` and `f64`.
 pub trait Number: bytemuck::Pod + sealed::Sealed {
     /// The datatype of elements that are read without conversion.
@@ -64,7 +64,7 @@ macro_rules! floats {
 
 floats! { f32: Single f64: Double }
 
-/// A number without fraction as an integer.
+/// A number without a fractional part as an integer.
 #[expect(clippy::cast_possible_truncation, reason = "has no fraction, and lies within the bounds")]
 fn whole(value: f64) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() < 2_f64.powi(100)).then_some(value as i128)

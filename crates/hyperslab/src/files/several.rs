@@ -1,4 +1,4 @@
-//! Several stores given at once: by a pattern, or by the folder that they lie in.
+//! Several stores given at once: by a pattern, or by the folder that contains them.
 
 use crate::formats::recognize;
 use crate::location::{Locator, is_pattern, name_matches};
@@ -7,11 +7,11 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The locations that a location with a pattern for its store names, sorted: `day*.nc:/t2m` is `/t2m` in each file. A
-/// location whose store exists, or has no wildcards, or matches nothing, is itself.
+/// The locations that match a location whose store is a pattern, sorted: `day*.nc:/t2m` is `/t2m` in each file. A
+/// location whose store exists, has no wildcards, or matches nothing is returned unchanged.
 ///
-/// `*`, `?` and `[…]` match within the name of a file or folder. Names that begin with a dot are matched only by patterns
-/// that begin with one, as in shells.
+/// `*`, `?` and `[…]` match within the name of one file or folder. Names that begin with a dot are matched only by
+/// patterns that begin with one, as in shells.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -42,7 +42,7 @@ pub fn matching(text: &str) -> Result<Vec<String>> {
     Ok(if found.is_empty() { vec![text.to_owned()] } else { found.iter().map(location).collect() })
 }
 
-/// What in a folder has a name that matches.
+/// The entries of a folder whose names match.
 fn matching_in(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if !listed.is_dir() {
@@ -62,8 +62,8 @@ pub fn is_plain_folder(path: &Path) -> bool {
     path.is_dir() && matches!(recognize(path), Ok(None))
 }
 
-/// The stores in a folder and in the folders in it, sorted, without those whose names begin with a dot. Symbolic links to
-/// folders are stores or nothing: they are not searched.
+/// The stores in a folder and its subfolders, sorted, without those whose names begin with a dot. Symbolic links to
+/// folders count only if they are stores; they are not searched.
 ///
 /// # Errors
 /// If a folder cannot be listed, or the first bytes of a file cannot be read.

@@ -1,7 +1,7 @@
 //! HDF5 and NetCDF-4 files as a [`Source`].
 //!
-//! A file is shown as NetCDF-4 if it was written as such. Dimension scales become dimension coordinates in every
-//! file. Neither applies if the file is opened raw.
+//! A file is shown as NetCDF-4 if it was written as such. Dimension scales become dimension coordinates in every file.
+//! Neither applies to a file opened raw.
 
 mod about;
 mod array;
@@ -73,7 +73,7 @@ impl Format for Hdf5 {
         if head.first.starts_with(&signature) {
             Recognition::Certain
         } else if head.doubling.contains(&signature) {
-            // The bytes before the superblock may be a file of another format that contains ours.
+            // The bytes before the superblock may be a file of another format that contains an HDF5 file.
             Recognition::Possible
         } else {
             Recognition::No
@@ -145,10 +145,10 @@ static RULES: &[&[&Rule]] = &[hyperslab_hdf5::check::RULES];
 
 pub(in crate::format) static DIALECTS: &[&Dialect] = &[&HDF5, &NETCDF4];
 
-/// Files without the marks of NetCDF-4.
+/// Files without NetCDF-4 markers.
 static HDF5: Dialect = Dialect { escapes_names: true, ends_texts: true, ..Dialect::new("HDF5", DIRECTIVES) };
 
-/// Files with the marks of NetCDF-4.
+/// Files with NetCDF-4 markers.
 static NETCDF4: Dialect = Dialect {
     ends_texts: true,
     missing: super::netcdf::missing,
@@ -169,11 +169,11 @@ struct Hdf5Source {
     pool: Pool,
     netcdf: bool,
     paths: Once<Paths>,
-    /// The dimension names of scales, by address: a file has few, and each variable asks for them.
+    /// The dimension names of scales, by address: a file has few of them, and each variable looks them up.
     dimcoords: Mutex<FxHashMap<u64, Option<(NodePath, Extent)>>>,
     user_types: Once<Vec<UserType>>,
     dimensions_by_id: Once<FxHashMap<i64, Address>>,
-    /// Whether a walk met an object at several paths although its header counts one link.
+    /// Whether a walk found an object at several paths although its header counts one link.
     linked: AtomicBool,
     recent: Mutex<Recent>,
 }
@@ -325,7 +325,7 @@ impl Source for Arc<Hdf5Source> {
 
 /// The links of a group.
 struct NamedLinks {
-    /// Each with the name that is shown.
+    /// Each with its displayed name.
     links: Vec<(String, Hdf5Link)>,
     /// Stored names of links that cannot be read.
     unreadable: Vec<(Vec<u8>, Error)>,
@@ -355,14 +355,14 @@ impl Hdf5Source {
         self.paths.get_or_find(|| Paths::of(&self.file, self.netcdf))
     }
 
-    /// The link of a group with the name as shown; `None` if there is no such link or group.
+    /// The link of a group by its displayed name; `None` if there is no such link or group.
     fn link(&self, group: Address, name: &str) -> Result<Option<Hdf5Link>> {
         let opened = self.open(group)?;
         let object = &opened.object;
         if object.kind() != ObjectKind::Group {
             return Ok(None);
         }
-        // A name that is not UTF-8, or that NetCDF forbids, is shown differently than it is stored.
+        // A name that is not UTF-8, or that NetCDF forbids, is displayed differently from how it is stored.
         if has_escaped(name) || self.netcdf && stored(name, Flavour::Enhanced).0 != name {
             let links = object.links(&self.file)?;
             let mut links = Shown::of(&self.file, object, links, self.netcdf)?.links.into_iter();
@@ -372,7 +372,7 @@ impl Hdf5Source {
         self.variable_of_name(object, name, found)
     }
 
-    /// The links of a group with the names that are shown.
+    /// The links of a group with their displayed names.
     fn links(&self, group: &Handle) -> Result<NamedLinks> {
         let opened = self.open(Address(group.id))?;
         let Links { links, unreadable } = opened.object.all_links(&self.file)?;
@@ -381,8 +381,8 @@ impl Hdf5Source {
         Ok(NamedLinks { links, unreadable })
     }
 
-    /// Visits links, each with its place among them. The headers that they lead to are read in the order in which they
-    /// lie in the file, where one read brings several: names order them otherwise. Those of a far file are fetched
+    /// Visits links, each with its position in the list. The object headers that they lead to are read in file order
+    /// rather than name order, since one read often covers several of them. Those of a remote file are fetched
     /// together.
     fn in_file_order(&self, links: Vec<(String, Hdf5Link)>, visit: &mut dyn FnMut(usize, String, Hdf5Link)) {
         let address = |link: &Hdf5Link| match link.target {
@@ -418,7 +418,7 @@ impl Hdf5Source {
                 Entry { handle: Handle { path, id: address.0 }, item }
             }
             Ok(_) => self.entry(path, address, opened),
-            // It may be a further link to an object that is shown elsewhere.
+            // This may be a further link to an object that is shown elsewhere.
             Err(error) => self.entry(path, address, Err(error)),
         }
     }
@@ -442,12 +442,12 @@ impl Hdf5Source {
     }
 }
 
-/// Rejects groups whose member paths would take far more memory than the file has bytes: paths of nested groups
-/// repeat all names above.
+/// Rejects groups whose member paths would take far more memory than the size of the file: paths in nested groups
+/// repeat the names of all their ancestors.
 fn check_paths(file: &File, group: &NodePath, members: usize) -> Result<()> {
     let len = group.as_str().len();
     if len > MAX_PATH {
-        let detail = format!("its path has {len} bytes, groups are followed to {MAX_PATH}");
+        let detail = format!("its path has {len} bytes, expected at most {MAX_PATH}");
         return Err(Error::new(ErrorKind::LimitExceeded, detail));
     }
     let bytes = (len as u64).saturating_mul(members as u64);
@@ -483,7 +483,7 @@ fn link_of(target: LinkTarget) -> Link {
     }
 }
 
-/// As [`text`], without copying names that stay as they are.
+/// As [`text`], without copying names that need no change.
 fn into_text(bytes: Vec<u8>) -> String {
     match String::from_utf8(bytes) {
         Ok(name) if !has_escaped(&name) => name,

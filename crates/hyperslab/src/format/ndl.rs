@@ -58,7 +58,7 @@ impl Format for Ndl {
 
 static DIALECTS: &[&Dialect] = &[&NDL];
 
-/// Documents may have the directives of every format.
+/// Documents may contain the directives of every format.
 static NDL: Dialect = Dialect::new("NDL", None);
 
 /// A parsed document.
@@ -66,7 +66,7 @@ static NDL: Dialect = Dialect::new("NDL", None);
 pub struct Document {
     /// The errors and warnings in it.
     pub report: Report,
-    /// The reasons why no store can be created from it, although it is valid.
+    /// The reasons why no store can be created from it, even though it is valid.
     pub refusals: Vec<Finding>,
     /// The content, unless there are errors.
     pub source: Option<Arc<dyn Source>>,
@@ -75,7 +75,7 @@ pub struct Document {
 /// Reads a document.
 ///
 /// # Errors
-/// If it is larger than `limits` allow, or reading fails.
+/// If the document is larger than `limits` allow, or reading fails.
 pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions) -> Result<Document> {
     let text = text(storage, limits)?;
     let CheckOptions { strict, lenient, pure, .. } = *options;
@@ -98,7 +98,7 @@ pub(crate) fn read(storage: &dyn ReadAt, limits: &Limits, options: &CheckOptions
     Ok(Document { report: Report { findings, more: Vec::new(), text: Some(text) }, refusals, source })
 }
 
-/// Objects in memory as a source, listed in this order.
+/// Objects in memory as a source that lists them in this order.
 pub(crate) fn source_of_content(content: Content, order: Vec<NodePath>) -> Arc<dyn Source> {
     let (places, limits) = (HashMap::new(), Limits::of_any_size());
     Arc::new(Arc::new(NdlSource::new(content, order, places, 0, None, Vec::new(), limits)))
@@ -109,10 +109,10 @@ fn finding(diagnostic: Diagnostic) -> Finding {
     Finding { severity, rule, message, hint, place: FindingPlace::Text { line, column, end_column } }
 }
 
-/// The whole of a document.
+/// The complete text of a document.
 ///
 /// # Errors
-/// If it is larger than `limits` allow, or reading fails.
+/// If the document is larger than `limits` allow, or reading fails.
 fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let (len, most) = (storage.len()?, limits.allocation / TEXT_SHARE);
     if len > most {
@@ -122,14 +122,14 @@ fn text(storage: &dyn ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     Ok(storage.read_at(0..len)?.into())
 }
 
-/// A text takes at most this part of the allocation limit: what is made of it takes several times as much.
+/// A text may take the allocation limit divided by this: the objects made from it take several times as much.
 const TEXT_SHARE: u64 = 16;
-/// What is made of a text takes at most this part, the text included.
+/// The objects made from a text, together with the text, may take the limit divided by this.
 const OBJECTS_SHARE: u64 = 2;
 
 /// NDL is recognised by its first key, which other YAML or JSON documents do not have.
 fn recognition(head: &[u8]) -> Recognition {
-    // The head may end within a character.
+    // The head may end in the middle of a character.
     let head = match std::str::from_utf8(head) {
         Ok(head) => head,
         Err(error) if error.error_len().is_none() => {
@@ -164,7 +164,7 @@ fn recognition(head: &[u8]) -> Recognition {
     }
 }
 
-/// The error for a document with errors: the first of them, and how to see all.
+/// The error for a document with errors: the first of them, and how to see the rest.
 fn refusal(findings: &[Finding]) -> Error {
     let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
     let more = match errors.len() {
@@ -174,7 +174,7 @@ fn refusal(findings: &[Finding]) -> Error {
     let Some(first) = errors.first() else {
         return Error::malformed("").with_remedy(Remedy::CheckDocument);
     };
-    // `check` shows the hints of all.
+    // `check` shows the hints of all errors.
     let remedy = match (&first.hint, errors.len()) {
         (Some(hint), 1) => Remedy::Hint(hint.clone()),
         _ => Remedy::CheckDocument,
@@ -200,7 +200,7 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
     if let Some((_, rest)) =
         first.split_once("described from ").filter(|(lead, _)| lead.starts_with("# NDL "))
     {
-        // The location may contain the words that follow it.
+        // The location may itself contain the words that follow it.
         let (rest, values) = match rest.rsplit_once(") with --values") {
             Some((rest, "")) => (rest, Some(u64::MAX)),
             Some((rest, limit)) => (rest, Some(limit.strip_prefix('=')?.parse().ok()?)),
@@ -224,7 +224,7 @@ fn origin(text: &[u8], content: &Content) -> Option<Origin> {
     Some(Origin { location: word("location")?.into(), format: format.into(), values })
 }
 
-/// Formats by their names in the head of JSON documents.
+/// Formats by their names in the header of JSON documents.
 const TITLES: &[(&str, &str)] = &[
     ("hdf5", "HDF5"),
     ("netcdf4", "NetCDF-4"),
@@ -254,7 +254,7 @@ struct NdlSource {
     len: u64,
     origin: Option<Origin>,
     warnings: Vec<String>,
-    /// Whether it is a document of another language, of which nothing is shown.
+    /// Whether it is a document of another language, whose content is not shown.
     is_foreign: bool,
     limits: Limits,
     /// One thread: copying data in memory does not become faster with more.
@@ -294,7 +294,8 @@ impl Source for Arc<NdlSource> {
     }
 
     fn keeps_order(&self, _: &NodePath) -> Result<bool> {
-        // A document says itself whether the store keeps it; what a program adds, it adds in its order.
+        // A document itself states whether the store keeps the order; objects added by a program are in the program's
+        // order.
         Ok(self.places.is_empty())
     }
 
@@ -401,7 +402,7 @@ impl NdlSource {
         self.order.get(index).ok_or_else(|| Error::invalid("a handle of another file"))
     }
 
-    /// The object at `at`, as an object at `path`.
+    /// The object at `at`, presented as an object at `path`.
     fn entry_at(&self, path: NodePath, at: &NodePath) -> Entry {
         let id = self.index.get(at).map_or(u64::MAX, |index| *index as u64);
         let handle = Handle { path, id };
@@ -439,7 +440,7 @@ fn without_value(node: &Node) -> Node {
     }
 }
 
-/// Whether this is the array of a document that describes a store of a single array.
+/// Whether this is the array of a document that describes a store consisting of a single array.
 fn is_alone(path: &NodePath, content: &Content) -> bool {
     let Some(Node::Ndarray(array)) = content.nodes.get(path) else { return false };
     let says_so = |(key, value): &(String, Directive)| key == "root" && *value == Directive::Bool(true);

@@ -1,5 +1,5 @@
-//! What all NetCDF formats have in common: fill values, missing values and texts; and objects of the model as NetCDF has
-//! them (`variable`, `datatype`, `attribute`), with their names, dimensions and user-defined types.
+//! What all NetCDF formats have in common: fill values, missing values and strings, and the NetCDF form of objects of
+//! the model (`variable`, `datatype`, `attribute`), with their names, dimensions and user-defined types.
 
 pub(super) mod array;
 pub(super) mod attribute;
@@ -35,14 +35,14 @@ pub(super) fn default_fill(datatype: &Datatype) -> Option<Vec<u8>> {
 /// The value that readers of NetCDF treat as missing although no attribute marks it.
 pub(super) fn missing(datatype: &Datatype, fill: &Fill) -> Option<Vec<u8>> {
     match fill {
-        // For types of one byte every value can be data; ncdump treats none as missing.
+        // For one-byte types, every value can be data; ncdump treats none as missing.
         _ if datatype.row_size() == Some(1) => None,
         Fill::Default => default_fill(datatype),
         Fill::Value(_) | Fill::Undefined => None,
     }
 }
 
-/// A text of `len` bytes.
+/// A string of `len` bytes.
 pub(super) fn characters(len: u32) -> (Datatype, ElementStorage) {
     let pad = Pad::NulTerminated;
     let storage = ElementStorage {
@@ -54,17 +54,17 @@ pub(super) fn characters(len: u32) -> (Datatype, ElementStorage) {
     (Datatype::String(Text::Fixed { len, pad }), storage)
 }
 
-/// A text attribute of no characters, which the formats store without any element.
+/// An empty text attribute, which the formats store without any element.
 pub(super) fn empty_text() -> Attribute {
     let (datatype, storage) = characters(1);
     let value = Values { rows: vec![0].into(), heap: Heap::default() };
     Attribute { shape: Some(Vec::new()), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }
 
-/// The word that begins CDL.
+/// The first word of a CDL document.
 pub(crate) const FIRST_WORD_OF_CDL: &str = "netcdf";
 
-/// Names that the NetCDF library keeps for itself and never shows as attributes.
+/// Names that the NetCDF library reserves for itself and never shows as attributes.
 pub(crate) const RESERVED_ATTRIBUTES: &[&str] = &[
     "CLASS",
     "DIMENSION_LIST",

@@ -63,7 +63,7 @@ static RULES: &[&[&Rule]] = &[hyperslab_netcdf3::check::RULES];
 
 static DIALECTS: &[&Dialect] = &[&CLASSIC, &OFFSET_64, &DATA_64];
 
-/// CDF-1. The titles have the words of `nc_inq_format`: `NC_FORMAT_CLASSIC`, `NC_FORMAT_64BIT_OFFSET`,
+/// CDF-1. The titles use the words of `nc_inq_format`: `NC_FORMAT_CLASSIC`, `NC_FORMAT_64BIT_OFFSET`,
 /// `NC_FORMAT_64BIT_DATA`.
 static CLASSIC: Dialect = dialect(CLASSIC_TITLE);
 
@@ -247,7 +247,7 @@ impl Netcdf3Source {
         })
     }
 
-    /// The length of the dimension that an object is.
+    /// The length of the dimension that an object represents.
     fn extent(&self, object: Object) -> Extent {
         match object.dimension() {
             Some(dimension) => self.length(dimension),
@@ -277,5 +277,5 @@ fn missing(path: &NodePath) -> Error {
     Error::not_found(format!("no object {path}"))
 }
 
-/// The shortcut to the root, which no other object has.
+/// The handle ID of the root, which no other object has.
 const ROOT: u64 = u64::MAX;

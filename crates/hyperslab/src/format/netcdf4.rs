@@ -1,8 +1,8 @@
 //! Writes NetCDF-4: HDF5 files in which the NetCDF library finds its dimensions, variables and types.
 //!
-//! An object of the model becomes the object that the library would make of it (`netcdf/`), which the writer of HDF5
-//! writes. What the library keeps beside objects is known when all are planned: dimensions and their identifiers,
-//! user-defined types.
+//! An object of the model becomes the object that the library would make of it (`netcdf/`), and the HDF5 writer writes
+//! that object. What the library stores in addition to objects is known only when all of them are planned: dimensions
+//! and their identifiers, and user-defined types.
 
 mod order;
 mod planner;
@@ -17,7 +17,7 @@ use crate::target::{
 use hyperslab_core::{Error, Result};
 use std::path::Path;
 
-/// NetCDF-4 as a target, with all its types or those of the classic model.
+/// NetCDF-4 as a target, with either all its types or those of the classic model.
 pub(crate) struct Netcdf4Format {
     flavour: Flavour,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Netcdf4Format {
 /// NetCDF-4.
 pub(crate) static NETCDF4: Netcdf4Format = Netcdf4Format { flavour: Flavour::Enhanced };
 
-/// NetCDF-4 in the classic model: what NetCDF-3 can hold, with chunks and filters.
+/// NetCDF-4 in the classic model: what NetCDF-3 can represent, with chunks and filters.
 pub(crate) static NETCDF4_CLASSIC: Netcdf4Format = Netcdf4Format { flavour: Flavour::ClassicModel };
 
 const HOIST_DIMENSIONS: &str = "netcdf.hoist-dims";
@@ -56,7 +56,7 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        // The kinds of nccopy, what `ncdump -k` calls them, and the names in netCDF4 and xarray.
+        // The kinds accepted by nccopy, the names that `ncdump -k` prints, and the names used by netCDF4 and xarray.
         match self.flavour.is_enhanced() {
             true => &["nc4", "nc", "netCDF-4", "NETCDF4"],
             false => &["nc7", "netCDF-4 classic model", "NETCDF4_CLASSIC"],
@@ -68,7 +68,7 @@ impl TargetFormat for Netcdf4Format {
     }
 
     fn has_filters_of(&self, dialect: &str) -> bool {
-        // Readers of HDF5 have filters that the NetCDF library lacks, such as LZF of h5py.
+        // HDF5 readers support filters that the NetCDF library lacks, such as LZF from h5py.
         self.dialects().contains(&dialect)
     }
 

@@ -1,7 +1,7 @@
 //! TileDB arrays and groups of every version of the format, as a [`Source`].
 //!
-//! An array is a group of its dimensions, attributes and dimension labels. Of a dense one the attributes are arrays; a
-//! sparse one has cells.
+//! An array is shown as a group of its dimensions, attributes and dimension labels. In a dense array the attributes are
+//! arrays; a sparse array has cells.
 
 mod array;
 mod cells;
@@ -133,7 +133,7 @@ impl Format for TileDb {
 
 static RULES: &[&[&Rule]] = &[hyperslab_tiledb::check::RULES];
 
-/// The name of the format, and of its directives.
+/// The name of the format and of its directives.
 const TILEDB: &str = "tiledb";
 
 static DIALECTS: &[&Dialect] = &[&DIALECT];
@@ -144,13 +144,13 @@ static DIALECT: Dialect = Dialect {
     ..Dialect::new("TileDB", Some(&[TILEDB]))
 };
 
-/// Whether an array is the labels of a dimension.
+/// Whether an array holds the labels of a dimension.
 pub(super) fn is_label(storage: &Storage) -> bool {
     let own = storage.native.iter().filter(|(format, _)| *format == TILEDB);
     own.flat_map(|(_, directives)| directives).any(|(key, _)| key == LABEL)
 }
 
-/// The directive with the order of the labels of a dimension.
+/// The directive that stores the order of the labels of a dimension.
 const LABEL: &str = "label";
 
 fn is_recognized(store: &dyn Store) -> bool {

@@ -112,7 +112,7 @@ pub(in crate::format) static DIALECTS: &[&Dialect] = &[&V3, &V2, &UNKNOWN_VERSIO
 
 /// Stores whose root has version 3.
 static V3: Dialect = Dialect {
-    // As xarray writes _FillValue: a double in base64, whatever the type of the array.
+    // As xarray writes `_FillValue`: a double in base64, regardless of the type of the array.
     fill_of_text: read::fill_attribute::double,
     ..dialect("Zarr v3")
 };
@@ -122,7 +122,7 @@ static V2: Dialect = Dialect {
     // As xarray writes _FillValue.
     missing: |datatype, fill| match fill {
         Fill::Value(value) => Some(value.rows.to_vec()),
-        // Zero, which the array states.
+        // Zero, which the array metadata states.
         Fill::Default if matches!(datatype, Datatype::Int { .. } | Datatype::Float(_)) => {
             datatype.row_size().map(|size| vec![0; size])
         }
@@ -131,7 +131,7 @@ static V2: Dialect = Dialect {
     ..dialect("Zarr v2")
 };
 
-/// Stores whose root is a directory, or has an unreadable document.
+/// Stores whose root is a plain directory or has an unreadable document.
 static UNKNOWN_VERSION: Dialect = dialect("Zarr");
 
 const fn dialect(title: &'static str) -> Dialect {
@@ -192,7 +192,7 @@ fn open_source(store: Arc<dyn Store>, options: &OpenOptions) -> Result<ZarrSourc
     })
 }
 
-/// Nodes with other names than in the store, for groups that were listed.
+/// Nodes whose names differ from those in the store, for groups that were listed.
 #[derive(Default)]
 struct Renamed {
     keys: FxHashMap<NodePath, Key>,
@@ -208,7 +208,7 @@ struct ZarrSource {
     size: OnceLock<u64>,
     /// The dimensions of listed groups.
     dimensions: Mutex<FxHashMap<NodePath, Arc<Dimensions>>>,
-    /// The keys of nodes with other names than in the store.
+    /// The keys of nodes whose names differ from those in the store.
     renamed: Mutex<Renamed>,
     /// The nodes of the group that was listed last: a caller that lists a group usually loads its members next.
     recent: Mutex<FxHashMap<NodePath, Arc<ZarrNode>>>,
@@ -245,7 +245,7 @@ impl Source for ZarrSource {
             let node = self.hierarchy.node_or_folder(&Key::root());
             let node = node.and_then(|node| node.ok_or_else(missing));
             let mut item = self.item_or_reason(node.as_ref(), &Key::root());
-            // Names of dimensions tell them apart, though no group has them.
+            // Dimensions are identified by name, although no group contains them.
             if let Item::Array { shape: Shape::Dims(dims), .. } = &mut item {
                 let is_sound =
                     |of: &NodePath| of.as_str().strip_prefix('/').is_some_and(read::dimensions::is_name);
@@ -302,7 +302,7 @@ impl Source for ZarrSource {
         if let Some(member) = self.kept_member(path)? {
             return Ok(member);
         }
-        // A name that cannot be a key may be the name of a dimension.
+        // A name that cannot be a key may still be the name of a dimension.
         let Ok(key) = self.key(path) else { return self.load_dimension(path) };
         let found =
             if path.is_root() { self.hierarchy.node_or_folder(&key) } else { self.hierarchy.node(&key) };
@@ -318,7 +318,7 @@ impl Source for ZarrSource {
     }
 
     fn keeps_order(&self, group: &NodePath) -> Result<bool> {
-        // A view can have groups of its own.
+        // A view can have groups that the store does not have.
         Ok(!self.raw && valid(self.kept(group))?.is_some_and(|kept| !kept.member_order.is_empty()))
     }
 
@@ -338,7 +338,7 @@ impl Source for ZarrSource {
 }
 
 impl ZarrSource {
-    /// The node of an array, and its record.
+    /// The node of an array and its record.
     fn stored_array(&self, path: &NodePath) -> Result<(Arc<ZarrNode>, Option<Record>)> {
         let node = self.stored(path, &self.key(path)?)?;
         let node = node.ok_or_else(|| Error::invalid("a dimension without values"))?;
@@ -346,7 +346,7 @@ impl ZarrSource {
         Ok((node, record))
     }
 
-    /// The object at a path through links that groups keep in their records.
+    /// The object at a path, following links that groups keep in their records.
     fn behind_links(&self, path: &NodePath) -> Result<Entry> {
         let resolved = links::resolve(path, LastLink::Keep, &mut |at| match self.kept_member(at)? {
             Some(Node::Link(link)) => Ok(Some(link)),
@@ -358,7 +358,7 @@ impl ZarrSource {
         }
     }
 
-    /// A dimension without coordinates, which is not a node.
+    /// A dimension without coordinates, which has no node of its own.
     fn load_dimension(&self, path: &NodePath) -> Result<Node> {
         match self.dimension(path)?.map(|entry| entry.item) {
             Some(Item::Array { shape, .. }) => {

@@ -1,4 +1,4 @@
-//! A source whose packed numbers are shown as the numbers that they stand for.
+//! A source that shows packed numbers as the numbers they represent.
 //!
 //! Spec: CF 1.13, 2.5.1 Missing data, 8.1 Packed Data
 
@@ -18,12 +18,12 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// A source in which arrays of packed numbers, those with `scale_factor` or `add_offset`, are arrays of floating-point
-/// numbers. Missing elements are NaN. Of the attributes, those that tell how numbers are packed are left out, and
-/// `_FillValue` and the valid range are those of the unpacked numbers.
+/// A source in which arrays of packed numbers (those with `scale_factor` or `add_offset`) appear as arrays of
+/// floating-point numbers. Missing elements are NaN. The attributes that describe the packing are left out;
+/// `_FillValue` and the valid range are converted to unpacked numbers.
 ///
-/// Numbers are as precise as readers of NetCDF make them: single precision if both attributes have it and the packed
-/// numbers have at most 16 bits, otherwise double.
+/// The precision is the one that NetCDF readers use: single precision if both attributes have it and the packed numbers
+/// have at most 16 bits, otherwise double.
 ///
 /// ```
 /// use hyperslab::{File, OpenOptions, StoreBuilder, Unpacked, select::Select};
@@ -49,7 +49,7 @@ impl Unpacked {
 
     /// How the numbers of an array are unpacked; `None` if they are not packed.
     fn unpacking(&self, path: &NodePath, node: &Node) -> Option<Unpacking> {
-        // Few arrays are packed: the others need no further look.
+        // Few arrays are packed; the others need no further examination.
         let datatype = node.datatype().filter(|of| is_packed(node) && is_number(of.non_null()))?;
         let meaning = meaning(&*self.source, path, node, datatype);
         let packing = meaning.packing.clone()?;
@@ -121,7 +121,7 @@ impl SourceView for Unpacked {
     }
 }
 
-/// How elements become those that they stand for.
+/// How stored elements are converted to the numbers they represent.
 struct Unpacking {
     meaning: Meaning,
     packing: Packing,
@@ -130,7 +130,7 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    /// The fill value of the unpacked numbers. Without one, packed numbers that were never written are zero.
+    /// The fill value of the unpacked numbers. Without a fill value, packed numbers that were never written are zero.
     fn fill(&self, packed: Option<&Values>) -> Fill {
         let zero = Element::Int(0);
         let number = match packed {
@@ -145,8 +145,8 @@ impl Unpacking {
         }
     }
 
-    /// As [`fill`](Self::fill), for an array that only says `_FillValue`, where the format takes that for the fill value. The
-    /// unpacked numbers say it in the same way.
+    /// As [`fill`](Self::fill), for an array that has only `_FillValue`, in a format that takes it as the fill value.
+    /// The unpacked array states it in the same way.
     fn default_fill(&self, packed: Option<&Values>) -> Fill {
         let is_taken = packed.is_some_and(|packed| packed.rows.iter().any(|byte| *byte != 0));
         let is_nan = |value: &Values| {
@@ -166,7 +166,7 @@ impl Unpacking {
         Values { rows: rows.into(), ..Values::default() }
     }
 
-    /// The number that an element stands for; NaN for a missing one.
+    /// The number that an element represents; NaN for a missing one.
     fn number(&self, element: &Element<'_>) -> f64 {
         match element {
             element if self.missing.is_missing(element) => f64::NAN,
@@ -178,7 +178,7 @@ impl Unpacking {
 
     /// Unpacks rows of elements.
     fn unpack(&self, rows: &[u8], out: &mut [u8]) {
-        // Of types that double precision holds, missing numbers are told by their floating-point value.
+        // For types that fit in double precision, missing numbers are identified by their floating-point value.
         match &self.meaning.datatype {
             Datatype::Int { bits: 8, signed: true } => {
                 self.each(rows, out, |of| f64::from(i8::from_ne_bytes(of)));
@@ -270,14 +270,15 @@ impl ArrayView for UnpackedArray {
     }
 }
 
-/// Storage of numbers, made one of numbers of another type with this fill value: without what only suits the type before.
+/// Converts storage of numbers to storage of numbers of another type with this fill value, dropping what only applies
+/// to the original type.
 pub(crate) fn store_as_numbers(storage: &mut Storage, fill: Fill) {
     storage.fill = fill;
     storage.element = ElementStorage { endian: storage.element.endian, ..ElementStorage::default() };
     storage.filters.retain(|own| filter::find(&own.name).is_some_and(|known| known.takes_any_type));
     for own in &mut storage.filters {
         let known = filter::find(&own.name);
-        // Parameters of the elements have the defaults of other elements.
+        // Parameters of the elements get the defaults of the new elements.
         own.parameters.retain(|(name, _)| {
             let default = known.and_then(|known| known.parameter(name)).map(|parameter| parameter.default);
             !matches!(default, Some(FilterDefault::ElementSize | FilterDefault::ElementType))

@@ -22,7 +22,7 @@ pub(super) struct JoinedArray {
     /// The array in the first store.
     first: Arc<dyn ArraySource>,
     chunks: Counted,
-    /// What elements of variable length may name.
+    /// The maximum number of bytes that variable-length elements may refer to.
     pub(super) most: u64,
 }
 
@@ -31,7 +31,7 @@ struct Piece {
     store: usize,
     /// The region in that store.
     region: Region,
-    /// The number of the first step along the dimension, in the region of all.
+    /// The number of its first step along the dimension, within the whole region.
     first: u64,
 }
 
@@ -54,8 +54,8 @@ impl JoinedArray {
         self.stores.array(store, &self.path)
     }
 
-    /// Whether elements that were never written are the same in a store as in the first one. Formats have different fill
-    /// values for arrays that state none.
+    /// Whether elements that were never written are the same in a store as in the first one. Formats have different
+    /// default fill values for arrays that do not state one.
     fn has_same_fill(&self, array: &dyn ArraySource) -> Result<bool> {
         Ok(match (self.first.fill()?, array.fill()?) {
             (None, None) => true,
@@ -70,7 +70,7 @@ impl JoinedArray {
         (at(&region.start), at(&region.count), at(&region.step).max(1))
     }
 
-    /// The parts of a region in each store that has some of it.
+    /// The parts of a region in each store that contains some of it.
     fn pieces(&self, region: &Region) -> Result<Vec<Piece>> {
         region.check(&self.extents)?;
         let (start, count, step) = self.along(region);
@@ -93,7 +93,7 @@ impl JoinedArray {
         Ok(pieces)
     }
 
-    /// Reads elements with slots: what they point to in one store is kept apart from that in another.
+    /// Reads elements with slots: the content they refer to is kept separate for each store.
     fn read_slots(
         &self,
         region: &Region,
@@ -126,8 +126,8 @@ impl JoinedArray {
         })
     }
 
-    /// Whether all chunks are those of one grid, stored in one form, so that a chunk which was never written has the same
-    /// fill value in every store.
+    /// Whether all chunks belong to one grid and are stored in one form, so that a chunk that was never written has the
+    /// same fill value in every store.
     fn has_one_grid(&self) -> Result<bool> {
         let Some(form) = self.first.stored_form() else { return Ok(false) };
         let side = form.chunk.get(self.dimension).copied().unwrap_or(0);
@@ -174,7 +174,7 @@ impl JoinedArray {
             }
             visit(ChunkPlace { start: &start, container: Container::Named(name), ..place })
         })?;
-        // The values of an archive are no files.
+        // Values in an archive are not files.
         Ok(if is_within { ChunkPlacement::InOtherArrays } else { placement })
     }
 
@@ -185,7 +185,7 @@ impl JoinedArray {
         let span = self.stores.span(store);
         let within = at.checked_sub(span.start)?;
         let ends = at.checked_add(side)?;
-        // A chunk at the end of all may extend beyond it.
+        // A chunk at the very end may extend beyond the joined length.
         let is_whole = ends <= span.end || span.end == self.stores.length();
         if !is_whole || within.checked_rem(side)? != 0 {
             return None;
@@ -256,7 +256,7 @@ impl ArraySource for JoinedArray {
         let mut sum: Option<Chunks> = None;
         for store in 0..self.stores.count() {
             let Some(chunks) = self.part(store)?.chunks()? else {
-                // Without chunks in one store, all of its elements count as written.
+                // If one store has no chunks, all of its elements count as written.
                 sum = None;
                 break;
             };

@@ -57,7 +57,7 @@ impl fmt::Display for Axis {
 /// A store with its objects.
 pub(super) type Listed<'a> = (&'a dyn Source, &'a [Entry]);
 
-/// The dimension called `name`, or at that position of arrays whose dimensions have no names; without a name the only
+/// The dimension called `name`, or at that position in arrays whose dimensions have no names. Without a name: the only
 /// unlimited one, or else the only one whose length or coordinates differ in the second store.
 ///
 /// # Errors
@@ -155,7 +155,7 @@ fn at_position(entries: &[Entry], position: usize) -> Result<Axis> {
     })
 }
 
-/// The error with the names of the dimensions from which to choose: paths, if they are not different without.
+/// The error with the names of the dimensions to choose from, as paths if the names alone are ambiguous.
 fn among_several(error: Error, dimensions: &[&NodePath]) -> Error {
     let names: BTreeSet<&str> = dimensions.iter().map(|path| path.name()).collect();
     if names.len() == dimensions.len() {
@@ -213,7 +213,7 @@ pub(super) fn elements_differ(first: Listed<'_>, second: Listed<'_>, path: &Node
     if content(first)? != content(second)? {
         return Ok(true);
     }
-    // Equal counts since other epochs are other times.
+    // Equal counts since different epochs are different times.
     let units = |(source, entries): Listed<'_>| -> Result<Option<String>> {
         let Some(entry) = entries.iter().find(|entry| entry.handle.path == *path) else { return Ok(None) };
         Ok(crate::meaning::text_of(&source.load(&entry.handle)?, "units"))

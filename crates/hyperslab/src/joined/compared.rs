@@ -1,4 +1,4 @@
-//! Whether stores have the same objects, and what of them may differ.
+//! Whether stores have the same objects, and which differences are allowed.
 
 mod times;
 
@@ -29,17 +29,17 @@ pub(super) struct Template<'a> {
     objects: Vec<Object>,
     /// The length along the dimension.
     length: u64,
-    /// Attributes that differ: in how many stores, and the first of them.
+    /// Attributes that differ: the number of stores in which they do, and the first of them.
     attributes: BTreeMap<(NodePath, String), (u64, usize)>,
     /// Ranges of values that differ.
     ranges: Ranges,
-    /// Units and types of times that differ, likewise; empty for a type alone.
+    /// Likewise, units and types of times that differ; the string is empty if only the type differs.
     units: BTreeMap<(NodePath, String), (u64, usize)>,
-    /// The arrays of times that have another form than in the first store.
+    /// The arrays of times whose form differs from that in the first store.
     reformed: &'a BTreeSet<NodePath>,
-    /// Forms that the first store must have so that it can be joined with a store.
+    /// Forms that the first store must take so that it can be joined with a store.
     wanted: Option<Forms>,
-    /// Elements that differ within the tolerance, likewise, with the largest difference in the first of them.
+    /// Likewise, elements that differ within the tolerance, with the largest difference in the first of these stores.
     tolerated: BTreeMap<NodePath, (u64, usize, String)>,
 }
 
@@ -52,11 +52,11 @@ struct Object {
     content: Option<LineContent>,
 }
 
-/// What was found out about a store.
+/// The findings about a store.
 pub(super) struct Found {
     /// The length along the dimension.
     pub(super) length: u64,
-    /// The arrays of times that count since another epoch.
+    /// The arrays of times that are counted from another epoch.
     pub(super) recounts: Recounts,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// Forms that the first store must have so that it can be joined with the store that was compared last.
+    /// Forms that the first store must take so that it can be joined with the store that was compared last.
     pub(super) fn wanted(&mut self) -> Option<Forms> {
         self.wanted.take()
     }
@@ -153,7 +153,7 @@ impl<'a> Template<'a> {
         Ok(Found { length: length(source, entries, self.axis)?, recounts })
     }
 
-    /// Compares one object. Returns how its counts become those of the first store, if they are others.
+    /// Compares one object. Returns how its counts are converted to those of the first store, if they differ.
     fn object(
         &mut self,
         index: usize,
@@ -175,7 +175,7 @@ impl<'a> Template<'a> {
         let wider = types.and_then(|(a, b)| counts::wider(a, b)).filter(|_| recount.is_some());
         let has_other_type = |of: &Difference| of.attribute.is_none() && of.what == "type";
         let is_retyped = wider.is_some() && differences.iter().any(has_other_type);
-        // Without missing times, what would mark them does not matter.
+        // If no times are missing, the attributes that would mark them do not matter.
         let has_marks_of_others = is_retyped || recount.is_some() && self.reformed.contains(path);
         let (mut has_other_units, mut marks) = (false, None);
         for mut difference in differences {
@@ -280,7 +280,7 @@ impl<'a> Template<'a> {
         Ok(())
     }
 
-    /// What to do about other values of the array at a path. Coordinates come along with the arrays that have their
+    /// What to do if the array at a path has different values. Coordinates are included with the arrays that have their
     /// dimension; other arrays can be left out.
     fn of_difference(&self, path: &NodePath, number: usize) -> Remedy {
         let is_coordinate = self
@@ -297,12 +297,12 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// The ranges of values of all stores, where they differ.
+    /// The value ranges of all stores, where they differ.
     pub(super) fn into_ranges(self) -> Ranges {
         self.ranges
     }
 
-    /// What differs and does not prevent joining.
+    /// Differences that do not prevent joining.
     pub(super) fn notes(&self) -> Vec<String> {
         let name = |number: usize| self.paths.get(number).map(|path| path.display().to_string());
         let first = self.first_name();
@@ -409,7 +409,7 @@ fn loaded(source: &dyn Source, entry: &Entry, axis: &Axis) -> Result<(Node, Opti
     Ok((node, length))
 }
 
-/// The length of a store along the dimension, which all of its arrays there have.
+/// The length of a store along the dimension, which all of its arrays along it must have.
 fn length(source: &dyn Source, entries: &[Entry], axis: &Axis) -> Result<u64> {
     let mut found: Option<(u64, &NodePath)> = None;
     for entry in entries {
@@ -438,7 +438,7 @@ fn length(source: &dyn Source, entries: &[Entry], axis: &Axis) -> Result<u64> {
     }
 }
 
-/// The shape of an array as the store has it.
+/// The shape of an array in its store.
 fn shape_text(entry: &Entry) -> String {
     match &entry.item {
         Item::Array { shape, .. } => shape.to_string(),
@@ -446,8 +446,8 @@ fn shape_text(entry: &Entry) -> String {
     }
 }
 
-/// Refuses arrays whose values are positions or counts along the dimension: those of one store would mean elements of
-/// another one.
+/// Refuses arrays whose values are positions or counts along the dimension: those of one store would refer to elements
+/// of another one.
 fn check_links(source: &dyn Source, objects: &[Object], axis: &Axis) -> Result<()> {
     let Some(axis) = axis.path() else { return Ok(()) };
     let nodes = objects.iter().map(|object| (&object.entry.handle.path, &object.node));
@@ -458,7 +458,7 @@ fn check_links(source: &dyn Source, objects: &[Object], axis: &Axis) -> Result<(
         Some(linked) => {
             let name = axis.name();
             let what = format!(
-                "its values are positions or counts along {name}, which would mean other elements after joining along it"
+                "its values are positions or counts along {name}, which would refer to other elements after joining along it"
             );
             Err(Error::unsupported(what).with_hint(LEAVE_OUT).in_object(&linked.variable.path))
         }
@@ -477,14 +477,14 @@ fn differing(difference: &Difference, first: &str, nodes: (&Node, &Node)) -> Err
     let is_of_packing = attribute.as_ref().is_none_or(|name| UNPACKED.contains(&name.as_str()));
     let remedy = match is_of_packing && (is_packed(nodes.0) || is_packed(nodes.1)) {
         true => Remedy::UnpackStores,
-        false => {
-            Remedy::Hint("values are joined as they are stored, so all files must store them alike".into())
-        }
+        false => Remedy::Hint(
+            "values are joined exactly as stored, so all files must store them in the same way".into(),
+        ),
     };
     Error::invalid(format!("{what} is {}, in {first} it is {}", quoted(b), quoted(a))).with_remedy(remedy)
 }
 
-/// The tolerance that makes floating-point numbers equal if they differ only as by rounding.
+/// The tolerance that makes floating-point numbers equal if the differences are as small as rounding errors.
 fn rounding(exact: &Tally) -> Option<f64> {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     let largest = number(&exact.largest?.magnitude()?)?;
@@ -496,16 +496,16 @@ fn rounding(exact: &Tally) -> Option<f64> {
     (largest <= size * ROUNDING).then_some(absolute)
 }
 
-/// Differences of floating-point numbers up to this part of them are probably those of rounding.
+/// Relative differences between floating-point numbers of up to this size are probably rounding errors.
 const ROUNDING: f64 = 1e-4;
 
-/// The number of elements whose size is looked at.
+/// The maximum number of elements whose size is examined.
 const MAX_MEASURED: usize = 1000;
 
-/// Attributes that say in which unit an array counts time.
+/// Attributes that state the unit in which an array counts time.
 const UNITS: &[&str] = &["units", "calendar"];
 
-/// Attributes that say what stored values mean: with others, the same values mean something else.
+/// Attributes that determine what stored values mean: if they differ, equal values mean different things.
 const MEANING: &[&str] = &[
     "units",
     "calendar",
@@ -522,7 +522,7 @@ const MEANING: &[&str] = &[
     "valid_range",
 ];
 
-/// Of these, the ones that unpacked numbers do not need.
+/// Those of them that unpacked numbers do not need.
 const UNPACKED: &[&str] = &["scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned"];
 
 const WHAT_ALL_HAVE: &str = "join only what all files have, as FILE:/PATH";

@@ -1,4 +1,4 @@
-//! The coordinates along the dimension: whether the stores follow on each other.
+//! The coordinates along the dimension: whether they continue from one store to the next.
 
 use super::axis::Axis;
 use super::compared::{Found, Template};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The coordinates of all stores.
 pub(super) struct Order {
     axis: Axis,
-    /// What counts mean, if they are times.
+    /// The meaning of the counts, if they are times.
     counting: Option<Counting>,
     /// Whether the dimension has coordinates.
     has_coordinates: bool,
@@ -29,11 +29,11 @@ pub(super) struct Order {
 struct Ends {
     first: f64,
     last: f64,
-    /// Whether each is at least the one before, or at most; `None` if all are the same.
+    /// Whether the coordinates never decrease or never increase; `None` if all are equal.
     direction: Option<Ordering>,
-    /// Whether there is neither order.
+    /// Whether neither order holds.
     is_unsorted: bool,
-    /// The least and the greatest distance of neighbours.
+    /// The smallest and the largest distance between neighbours.
     steps: Option<(f64, f64)>,
 }
 
@@ -55,7 +55,7 @@ impl Ends {
 
     fn add(&mut self, value: f64) {
         let order = value.partial_cmp(&self.last);
-        // The same coordinate again, as instruments write it, leaves the others in order.
+        // A repeated coordinate, as some instruments write, does not affect the order.
         let direction = order.filter(|order| *order != Ordering::Equal);
         self.is_unsorted |= order.is_none() || self.direction.zip(direction).is_some_and(|(a, b)| a != b);
         self.direction = self.direction.or(direction);
@@ -86,7 +86,7 @@ pub(super) fn sorted(paths: Vec<PathBuf>, axis: &Axis, opening: &Opening) -> Res
             if ends.first.is_nan() {
                 return Err(unordered(axis));
             }
-            // Stores may count since different epochs.
+            // Stores may count from different epochs.
             let begin = counting.and_then(|counting| counting.moment(ends.first));
             Ok(Some((begin.map_or(ends.first, |instant| instant as f64), ends.direction)))
         };
@@ -110,7 +110,7 @@ fn unordered(axis: &Axis) -> Error {
     Error::invalid(format!("{axis} has no coordinates that are numbers or times"))
 }
 
-/// The ends of an array of coordinates; not in order if they are not numbers.
+/// The ends of an array of coordinates, which counts as unsorted if they are not numbers.
 fn ends(array: &dyn ArraySource) -> Result<Option<Ends>> {
     let Some(extents) = array.extents().filter(|extents| extents.len() == 1) else { return Ok(None) };
     let mut all: Vec<f64> = Vec::new();
@@ -161,7 +161,7 @@ impl Order {
         Ok(())
     }
 
-    /// Why the order was not checked, if it was not.
+    /// The reason why the order was not checked, if it was not.
     pub(super) fn note(&self) -> Option<String> {
         let name = &self.axis;
         if !self.has_coordinates {
@@ -174,7 +174,7 @@ impl Order {
         })
     }
 
-    /// Whether the coordinates of some store are not in order, such as numbers of stations or texts.
+    /// Whether the coordinates of some store are not in order, such as station numbers or strings.
     fn is_unsorted(&self) -> bool {
         let directions = || self.ends.iter().flatten().filter_map(|ends| ends.direction);
         let first = directions().next();
@@ -182,7 +182,7 @@ impl Order {
             || directions().any(|direction| Some(direction) != first)
     }
 
-    /// Whether coordinates fall from store to store.
+    /// Whether coordinates decrease from store to store.
     fn falls(&self) -> bool {
         let within = self.ends.iter().flatten().find_map(|ends| ends.direction);
         match within {
@@ -194,7 +194,7 @@ impl Order {
         }
     }
 
-    /// Checks that each store begins behind the one before; returns the gaps between them.
+    /// Checks that each store begins after the previous one ends; returns the gaps between them.
     ///
     /// # Errors
     /// If two stores are in the wrong order or overlap.
@@ -244,7 +244,7 @@ impl Order {
         Ok(self.gaps(&all))
     }
 
-    /// Steps between stores that are unlike those within them.
+    /// Steps between stores that differ from those within them.
     fn gaps(&self, all: &[(&Path, Ends)]) -> Vec<String> {
         let within = all.iter().filter_map(|(_, ends)| ends.steps);
         let within = within.reduce(|(a, b), (least, most)| (a.min(least), b.max(most)));
@@ -292,7 +292,7 @@ impl Order {
 }
 
 /// The usual distance of coordinates, and whether all within stores have it. For stores of one coordinate each, the
-/// middle one of the distances between them.
+/// median distance between them.
 fn usual_step(within: Option<(f64, f64)>, between: &[f64]) -> Option<(f64, bool)> {
     if let Some((least, most)) = within {
         return (most > 0.0).then_some((most, most - least <= ROUNDING * most));
@@ -306,9 +306,9 @@ fn usual_step(within: Option<(f64, f64)>, between: &[f64]) -> Option<(f64, bool)
     Some((middle, is_even && sorted.len() > 2))
 }
 
-/// Coordinates are rounded: steps that differ by less than this part are the same.
+/// Coordinates are rounded: steps whose relative difference is less than this are the same.
 const ROUNDING: f64 = 1e-3;
-/// A step between stores that is so many times as long as the longest within them is a gap.
+/// A step between stores that is this many times as long as the longest step within them is a gap.
 const IRREGULAR: f64 = 1.5;
 
 #[cfg(test)]
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(checked(&[&[0.0], &[31.0], &[59.0], &[90.0], &[120.0]]).unwrap(), none);
         let year = [0.0, 31.0, 59.0, 90.0, 120.0, 151.0, 181.0, 212.0, 243.0, 273.0, 304.0, 334.0, 365.0];
         assert_eq!(checked(&year.each_ref().map(std::slice::from_ref)).unwrap(), none);
-        // A third of a day has no end in binary digits.
+        // A third of a day has no finite binary representation.
         assert_eq!(checked(&[&[0.0, 1.0 / 3.0, 2.0 / 3.0], &[1.0, 1.0 + 1.0 / 3.0]]).unwrap(), none);
     }
 

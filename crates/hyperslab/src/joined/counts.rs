@@ -1,4 +1,4 @@
-//! Counts of time: how those of a store become those of the first one, or those of both become others.
+//! Time counts: how those of a store are converted to those of the first one, or both to a common form.
 
 use super::ranges::RANGES;
 use super::recounted::{NewCounts, Recounted};
@@ -24,12 +24,12 @@ pub(super) fn units_of(node: &Node) -> String {
     }
 }
 
-/// How counts of time become those of the first store: `None` if both are not times in calendars that agree.
+/// How time counts are converted to those of the first store; `None` unless both are times in calendars that agree.
 pub(super) fn between(first: &Node, other: &Node) -> Option<Recount> {
     Recount::between(&counting(other, None)?, &counting(first, None)?)
 }
 
-/// The counting of an array, or what it would be with other units.
+/// How an array counts time, or how it would with other units.
 fn counting(node: &Node, units: Option<&str>) -> Option<Counting> {
     // Packed numbers are not counts.
     if is_packed(node) {
@@ -40,7 +40,7 @@ fn counting(node: &Node, units: Option<&str>) -> Option<Counting> {
     Counting::of_units(units.unwrap_or(&own), calendar.as_deref())?.ok()
 }
 
-/// Reads all counts, to find one that the new form cannot hold before anything is written.
+/// Reads all counts, to detect any that the new form cannot represent before anything is written.
 ///
 /// # Errors
 /// If there is one; [`Unsupported`](ErrorKind::Unsupported) if only the type is too small.
@@ -51,7 +51,7 @@ pub(super) fn check(source: &dyn Source, entry: &Entry, node: &Node, counts: New
     stream(&*recounted, &Region::all(&extents), &mut |_, _| Ok(()))
 }
 
-/// Whether an array has an element that its own attributes or those of the first store mark as missing.
+/// Whether an array has an element that either its own attributes or those of the first store mark as missing.
 pub(super) fn has_missing(
     (source, entry, node): (&dyn Source, &Entry, &Node),
     (first, in_first): (&dyn Source, &Node),
@@ -71,7 +71,7 @@ pub(super) fn has_missing(
     Ok(found)
 }
 
-/// The smallest type that holds the numbers of two types, if both are of numbers of times.
+/// The smallest type that can represent the numbers of two types, if both are number types used for times.
 pub(super) fn wider(a: &Datatype, b: &Datatype) -> Option<Datatype> {
     Some(match (a.resolved(), b.resolved()) {
         (Datatype::Int { bits, signed }, Datatype::Int { bits: other, signed: also }) => match signed == also
@@ -101,19 +101,20 @@ pub(super) struct Pair<'a> {
 /// New forms of the arrays of times in the first store.
 pub(super) type Forms = BTreeMap<NodePath, Form>;
 
-/// The form of one of them.
+/// The new form of one of these arrays.
 #[derive(Clone, Debug)]
 pub(super) struct Form {
-    /// The new units; `None` for bounds, which have those of the times.
+    /// The new units; `None` for bounds, which share those of the times.
     units: Option<String>,
     counts: NewCounts,
 }
 
-/// The units and types, for the first store, in which the times of both stores and their bounds are exact: the longest
-/// unit, and in it the smallest types that are not smaller than those of the stores. The first pair is that of the times.
+/// The units and types for the first store that represent the times of both stores and their bounds exactly: the
+/// longest such unit, and for it the smallest types that are not smaller than those of the stores. The first pair is
+/// that of the times.
 ///
 /// # Errors
-/// The reason if there are none, and errors of reading.
+/// The reason if there are none, and read errors.
 pub(super) fn common_form(pairs: &[Pair<'_>]) -> Result<Forms> {
     let Some(times) = pairs.first() else { return Ok(Forms::new()) };
     let (own, other) = (counting(times.first.2, None), counting(times.other.2, None));
@@ -134,7 +135,7 @@ pub(super) fn common_form(pairs: &[Pair<'_>]) -> Result<Forms> {
         match pairs.iter().map(|pair| form(pair, &units, (&of_own, &of_other))).collect() {
             Ok(forms) => return Ok(forms),
             Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Cancelled) => return Err(error),
-            // That a type is too small says more than that a unit is too long.
+            // An error about a type that is too small is more informative than one about a unit that is too long.
             Err(error) if is_better(&error, why.as_ref()) => {
                 why = Some(error.map_detail(|detail| format!("counted in {units}: {detail}")));
             }
@@ -147,7 +148,7 @@ pub(super) fn common_form(pairs: &[Pair<'_>]) -> Result<Forms> {
 /// The form of one array in the first store, with these units.
 fn form(pair: &Pair<'_>, units: &str, (own, other): (&Recount, &Recount)) -> Result<(NodePath, Form)> {
     let types = pair.first.2.datatype().zip(pair.other.2.datatype());
-    let mut failed = Error::unsupported("counts of types that are not numbers");
+    let mut failed = Error::unsupported("times whose counts are not numbers");
     let Some(smallest) = types.and_then(|(a, b)| wider(a, b)) else { return Err(failed) };
     let largest = match smallest {
         Datatype::Int { .. } => Datatype::int(64, true),
@@ -199,7 +200,7 @@ impl Reformed {
     }
 }
 
-/// Whether attributes of an array give ranges of its counts, which would have to follow.
+/// Whether attributes of an array give ranges of its counts, which would have to be converted as well.
 pub(super) fn has_ranges(node: &Node) -> bool {
     node.attributes().is_some_and(|attributes| RANGES.iter().any(|name| attributes.contains_key(*name)))
 }
@@ -239,7 +240,8 @@ impl SourceView for Reformed {
             if let Some(units) = &form.units {
                 attributes.insert("units".to_owned(), Ok(text_attribute(units)?));
             }
-            // What no element of the new type can be, none of the old type is: all were looked at.
+            // A mark that the new type cannot represent marks no element: all elements were checked to fit the new
+            // type.
             for name in MARKS.iter().filter(|_| is_retyped) {
                 let Some(Ok(mark)) = attributes.get_mut(*name) else { continue };
                 match mark.datatype.same_content(&stored).then(|| retyped(&mark.value)).flatten() {

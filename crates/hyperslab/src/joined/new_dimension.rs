@@ -1,4 +1,4 @@
-//! A dimension that the stores do not have: each becomes one step of it, such as a member of an ensemble.
+//! A dimension that the stores do not have: each store becomes one step along it, such as a member of an ensemble.
 
 use super::axis::{self, Listed};
 use super::opening::Opening;
@@ -19,14 +19,14 @@ mod array;
 pub(super) struct NewDimension {
     path: NodePath,
     arrays: FxHashSet<NodePath>,
-    /// Whether no variable has its coordinates, so that it is an object of its own.
+    /// Whether no variable provides its coordinates, so that it is an object of its own.
     is_bare: bool,
 }
 
 impl NewDimension {
-    /// The dimension called `name`. A scalar variable of that name has its coordinates. Data variables lie along it, and
-    /// of the scalar variables that describe them those that differ from store to store, with their bounds. All others
-    /// must be the same in all stores.
+    /// The dimension called `name`. A scalar variable of that name provides its coordinates. Data variables get the
+    /// dimension, as do those scalar variables describing them that differ from store to store, with their bounds. All
+    /// other variables must be the same in all stores.
     ///
     /// # Errors
     /// If the stores have the dimension, or another object of that name; if a store cannot be opened.
@@ -40,7 +40,7 @@ impl NewDimension {
         let nodes = axis::nodes(first)?;
         let typed = first.0.dialect().has_typed_attributes;
         let dataset = Dataset::new(nodes.iter().map(|(path, node)| (path, node)), typed);
-        // Dimensions keep the coordinates that they have.
+        // Existing dimensions keep their coordinates.
         let coordinates: FxHashSet<&NodePath> =
             nodes.iter().filter(|(_, node)| is_dimension(node)).map(|(path, _)| path).collect();
         let others_of = |is_wanted: &dyn Fn(&Variable) -> bool| -> Vec<NodePath> {
@@ -80,7 +80,7 @@ impl NewDimension {
             .collect();
         arrays.extend(bounds);
         if !is_bare {
-            // It may be outside of what is joined, and comes along as coordinates do.
+            // The variable may be outside the joined part, but is included as coordinates are.
             arrays.insert(path.clone());
         }
         if let Some(outside) = is_bare.then(|| out_of_reach(&path, &arrays)).flatten() {
@@ -115,7 +115,7 @@ fn is_dimension(node: &Node) -> bool {
     }
 }
 
-/// An array that a dimension at this path would not be seen from.
+/// An array that is not in the scope of a dimension at this path.
 fn out_of_reach<'a>(path: &NodePath, arrays: &'a FxHashSet<NodePath>) -> Option<&'a NodePath> {
     let group = path.parent()?;
     let sees =
@@ -123,7 +123,8 @@ fn out_of_reach<'a>(path: &NodePath, arrays: &'a FxHashSet<NodePath>) -> Option<
     arrays.iter().filter(|array| !sees(array)).min()
 }
 
-/// The path of the dimension: that of the scalar variable of this name, if there is one; and whether there is none.
+/// The path of the dimension, which is that of the scalar variable of this name if there is one, and whether there is
+/// none.
 fn path(name: &str, (source, entries): Listed<'_>) -> Result<(NodePath, bool)> {
     let dimensions = entries.iter().filter_map(Entry::dimensions).flatten();
     if let Some(known) = dimensions.filter_map(|of| of.coordinate).find(|path| is_named(path, name)) {
@@ -155,18 +156,18 @@ fn path(name: &str, (source, entries): Listed<'_>) -> Result<(NodePath, bool)> {
     }
 }
 
-/// The error that an object cannot have the coordinates of a new dimension.
+/// The error that an object cannot provide the coordinates of a new dimension.
 fn not_scalar(name: &str, path: &NodePath) -> Error {
     let text = format!("has the name of the new dimension {name}, expected a variable without dimensions");
     Error::invalid(text).in_object(path)
 }
 
-/// Whether an object is a variable without dimensions, which can have the coordinates of a new one.
+/// Whether an object is a variable without dimensions, which can provide the coordinates of a new one.
 pub(super) fn is_scalar(entry: &Entry) -> bool {
     matches!(&entry.item, Item::Array { datatype: Some(_), shape: Shape::Dims(dims), .. } if dims.is_empty())
 }
 
-/// A store as one step of a new dimension.
+/// A store as one step along a new dimension.
 pub(super) struct Step {
     source: Arc<dyn Source>,
     dimension: Arc<NewDimension>,
@@ -244,7 +245,7 @@ impl SourceView for Step {
         if new.is_empty() {
             return self.source.declared(group, members);
         }
-        // It comes first, and the others keep their order.
+        // The new dimension comes first, and the others keep their order.
         let own: Vec<Entry> = own.into_iter().cloned().collect();
         let mut declared = self.source.declared(group, &own)?.into_iter();
         let place = |entry: &Entry| match self.is_new(&entry.handle.path) {

@@ -10,11 +10,11 @@ use hyperslab_core::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens stores as they are joined.
+/// Opens stores in the form in which they are joined.
 #[derive(Clone)]
 pub(super) struct Opening {
     options: JoinOptions,
-    /// The dimension of which each store is one step.
+    /// The new dimension along which each store is one step.
     new: Option<Arc<NewDimension>>,
 }
 
@@ -23,7 +23,7 @@ impl Opening {
         Opening { options: options.clone(), new: None }
     }
 
-    /// The same, with stores that are one step of a new dimension.
+    /// The same, with each store as one step along a new dimension.
     pub(super) fn along(self, new: NewDimension) -> Opening {
         Opening { new: Some(Arc::new(new)), ..self }
     }
@@ -39,7 +39,7 @@ impl Opening {
         Ok(self.shown(source))
     }
 
-    /// A store as it is joined: one step of a new dimension, if there is one.
+    /// A store in the form in which it is joined: one step along the new dimension, if there is one.
     pub(super) fn shown(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
         match &self.new {
             Some(new) => Step::shared(source, Arc::clone(new)),
@@ -47,7 +47,7 @@ impl Opening {
         }
     }
 
-    /// Opens a store and lists the objects of it that are joined.
+    /// Opens a store and lists those of its objects that are joined.
     pub(super) fn listed(&self, path: &Path) -> Result<(Arc<dyn Source>, Vec<Entry>)> {
         let source = self.open(path)?;
         let entries = objects(&*source, &self.options).map_err(|error| error.in_file(path.display()))?;

@@ -1,4 +1,4 @@
-//! Attributes that give a range of the values of each store, and the range of all.
+//! Attributes that give a range of the values of each store, and the combined range of all stores.
 
 use hyperslab_model::{Attribute, Element, Elements, Node, NodePath, Values};
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ pub(super) struct Ranges(BTreeMap<(NodePath, String), Range>);
 struct Range {
     /// The range of all stores so far; `None` if one of them has none.
     widest: Option<Attribute>,
-    /// In how many stores it differs from that of the first one, and the first of them.
+    /// The number of stores in which it differs from that of the first one, and the first of these.
     count: u64,
     first: usize,
 }
 
 impl Ranges {
-    /// Takes the range of one more store, which is another one than in the first. Returns whether both are ranges of the
-    /// same type, or there is none in one of them.
+    /// Adds the range of one more store, which differs from that of the first. Returns whether both are ranges of the
+    /// same type, or one of the stores has none.
     pub(super) fn add(
         &mut self,
         path: &NodePath,
@@ -45,7 +45,7 @@ impl Ranges {
         true
     }
 
-    /// Puts the ranges of all stores in the place of those of the first one.
+    /// Replaces the ranges of the first store with those of all stores.
     pub(super) fn apply(&self, path: &NodePath, node: &mut Node) {
         let Some(attributes) = node.attributes_mut() else { return };
         for ((_, name), range) in self.0.iter().filter(|((of, _), _)| of == path) {
@@ -56,7 +56,7 @@ impl Ranges {
         }
     }
 
-    /// What differs, in words. `further` names the stores.
+    /// Describes the differences. `further` names the stores.
     pub(super) fn notes(&self, further: impl Fn(u64, usize) -> String) -> Vec<String> {
         let note = |((path, name), range): (&(NodePath, String), &Range)| {
             let stores = further(range.count, range.first);
@@ -71,7 +71,7 @@ impl Ranges {
     }
 }
 
-/// The range that has both ranges in it; `None` if they are no ranges of numbers of one type.
+/// The range that contains both ranges; `None` if they are not ranges of numbers of the same type.
 fn wider(name: &str, one: &Attribute, other: &Attribute) -> Option<Attribute> {
     if one.datatype.resolved() != other.datatype.resolved() {
         return None;

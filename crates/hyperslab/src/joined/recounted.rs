@@ -1,4 +1,4 @@
-//! An array of times whose counts become those of another unit, epoch and type.
+//! An array of times whose counts are converted to another unit, epoch and type.
 
 use crate::meaning::meaning_as_stored;
 use crate::source::engine::row_size;
@@ -13,7 +13,7 @@ use hyperslab_model::{Datatype, Element, Elements, Float, Node, Reference, Value
 use std::fmt;
 use std::sync::Arc;
 
-/// How counts of time become others.
+/// How time counts are converted to new ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NewCounts {
     pub(super) recount: Recount,
@@ -29,7 +29,7 @@ pub(super) struct Recounted {
 }
 
 impl Recounted {
-    /// The counts of an array of `source`, which is loaded as `node`, as others.
+    /// The converted counts of an array of `source`, which is loaded as `node`.
     pub(super) fn shared(
         array: Arc<dyn ArraySource>,
         (source, node): (&dyn Source, &Node),
@@ -81,7 +81,7 @@ impl ArrayView for Recounted {
     }
 
     fn is_shown_unwritten_in(&self, _: &Region) -> Result<bool> {
-        // The fill value is a count too, and becomes another one.
+        // The fill value is also a count and is converted.
         Ok(false)
     }
 
@@ -91,11 +91,11 @@ impl ArrayView for Recounted {
 }
 
 impl NewCounts {
-    /// The new count of an element as a row. What is missing stays as it is.
+    /// The new count of an element as a row. Missing values stay unchanged.
     ///
     /// # Errors
-    /// If no new count is exactly the same time; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if there is one and
-    /// the type does not hold it.
+    /// If no new count represents exactly the same time; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if
+    /// there is one but the type cannot represent it.
     pub(super) fn of(&self, element: &Element<'_>, missing: &Missing) -> Result<Vec<u8>> {
         let datatype = self.datatype.resolved();
         let (old, new) = match element {
@@ -144,7 +144,7 @@ enum Count {
 }
 
 impl Count {
-    /// The count as an element in memory; `None` if the type does not hold it exactly.
+    /// The count as an element in memory; `None` if the type cannot represent it exactly.
     fn row(&self, datatype: &Datatype) -> Option<Vec<u8>> {
         match (self, datatype) {
             (Count::Int(value), Datatype::Int { bits, signed }) => integer(*value, *bits, *signed),
@@ -197,5 +197,5 @@ fn integer(value: i128, bits: u16, signed: bool) -> Option<Vec<u8>> {
     })
 }
 
-/// Integers up to here are exact as double precision.
+/// Integers up to this one are exact in double precision.
 const EXACT: u128 = 1 << 53;

@@ -13,12 +13,12 @@ use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// How counts of time in arrays of a store become those of the first store.
+/// How time counts in arrays of a store are converted to those of the first store.
 pub(super) type Recounts = FxHashMap<NodePath, NewCounts>;
 
 /// Stores in the order in which they are joined.
 pub(super) struct Stores {
-    /// The paths as they were given, and wherever the process works later.
+    /// The paths as they were given, and as absolute paths that stay valid if the working directory changes.
     paths: Vec<PathBuf>,
     absolute: Vec<PathBuf>,
     opening: Opening,
@@ -26,9 +26,9 @@ pub(super) struct Stores {
     /// The position at which each store begins, and the length of all.
     starts: Vec<u64>,
     recounts: Vec<Option<Arc<Recounts>>>,
-    /// What tells whether a store is still the one that was compared.
+    /// Stamps that show whether a store is still the one that was compared.
     stamps: Vec<Option<Stamp>>,
-    /// The last used of the other stores, the most recent one at the end.
+    /// The most recently used of the other stores, the latest one at the end.
     open: Mutex<VecDeque<(usize, Arc<Opened>)>>,
 }
 
@@ -38,7 +38,7 @@ struct Opened {
     arrays: Mutex<FxHashMap<NodePath, Arc<dyn ArraySource>>>,
 }
 
-/// The size of a file, and when it was changed last.
+/// The size and modification time of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stamp {
     bytes: u64,
@@ -46,7 +46,8 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of what is at a path now; `None` for a folder, in which files change without a trace at the folder.
+    /// The stamp of the file that is now at a path; `None` for a folder, whose files can change without any trace in
+    /// the folder itself.
     pub(super) fn of(path: &Path) -> Option<Stamp> {
         let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         Some(Stamp { bytes: found.len(), modified: found.modified().ok() })
@@ -91,18 +92,18 @@ impl Stores {
         self.paths.len()
     }
 
-    /// The store that has a position; of empty stores none.
+    /// The store that contains a position; empty stores contain none.
     pub(super) fn at(&self, position: u64) -> usize {
         self.starts.partition_point(|start| *start <= position).saturating_sub(1)
     }
 
-    /// The positions of a store.
+    /// The range of positions in a store.
     pub(super) fn span(&self, store: usize) -> Range<u64> {
         let at = |number: usize| self.starts.get(number).copied().unwrap_or(self.length());
         at(store)..at(store.saturating_add(1))
     }
 
-    /// The elements of an array in one store, as counts of the first store.
+    /// The elements of an array in one store, with time counts converted to those of the first store.
     pub(super) fn array(&self, store: usize, path: &NodePath) -> Result<Arc<dyn ArraySource>> {
         let name = || self.paths.get(store).map(|path| path.display().to_string()).unwrap_or_default();
         let found = || {
@@ -131,7 +132,7 @@ impl Stores {
             open.extend(known.clone());
             return known.map(|(_, opened)| opened).ok_or_else(|| Error::invalid("no such store"));
         }
-        // Others can go on with open stores meanwhile.
+        // Other threads can go on with open stores meanwhile.
         drop(open);
         let source = match (store, self.absolute.get(store)) {
             (0, _) => Arc::clone(&self.first),

@@ -1,4 +1,4 @@
-//! A source in which external links are what they lead to.
+//! A source in which external links are replaced by their targets.
 
 use super::follow;
 use crate::cells::CellSource;
@@ -16,11 +16,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A source with the objects of other files at the paths of the external links to them. A link stays a link if its file
-/// is missing, may not be followed, or does not have the object, and if it is user-defined;
-/// [`Source::unfollowed_links`] says why. Links of the other files are followed as well.
+/// is missing, may not be followed, or does not have the object, or if it is user-defined; [`Source::unfollowed_links`]
+/// reports the reason. Links of the other files are followed as well.
 ///
-/// Dimensions keep their names if the link leads to a group that contains them. References from another file to what
-/// is at or below the target of its link have the paths here; those to other objects of that file are external.
+/// Dimensions keep their names if the link leads to a group that contains them. References within another file to
+/// objects at or below the target of its link have the paths in this source; references to other objects of that file
+/// are external.
 ///
 /// ```
 /// use hyperslab::{Followed, Item, NodePath, OpenOptions, Source, open};
@@ -42,9 +43,9 @@ struct State {
     stores: Vec<Arc<dyn Source>>,
     by_identity: FxHashMap<PathBuf, usize>,
     objects: Vec<Mounted>,
-    /// The places of objects in that list, by their file and identifier there.
+    /// The positions of objects in that list, by file and identifier.
     places: FxHashMap<(usize, u64), usize>,
-    /// The links that were met and lead nowhere.
+    /// The links found so far that lead nowhere.
     unfollowed: UnfollowedLinks,
 }
 
@@ -87,7 +88,7 @@ impl Followed {
         }
     }
 
-    /// The object of another file that a handle means; `None` for those of the opened file.
+    /// The object of another file to which a handle refers; `None` for objects of the opened file.
     fn mounted(&self, handle: &Handle) -> Option<(Arc<dyn Source>, Mounted)> {
         let number = usize::try_from(handle.id.checked_sub(FIRST)?).ok()?;
         let state = self.state();
@@ -188,7 +189,7 @@ impl Followed {
         Ok(Entry { handle: Handle { path: outer, id }, item })
     }
 
-    /// The entry, or what it leads to if it is an external link that can be followed.
+    /// The entry, or its target if it is an external link that can be followed.
     fn followed(&self, entry: Entry) -> Entry {
         let path = &entry.handle.path;
         let found = match &entry.item {
@@ -435,7 +436,7 @@ fn attributes_mut(node: &mut Node) -> Option<&mut Attributes> {
     }
 }
 
-/// The datatype without its name, which is that of an object of another file.
+/// The datatype without its name, which names an object of another file.
 fn unnamed(datatype: &Arc<Datatype>) -> Arc<Datatype> {
     match &**datatype {
         Datatype::Named(_, of) => Arc::clone(of),
@@ -450,5 +451,5 @@ fn is_reference(datatype: &Datatype) -> bool {
 /// Identifiers of objects of other files begin here, above the addresses of any file.
 const FIRST: u64 = 1 << 63;
 
-/// The number of other files, each of which stays open.
+/// The maximum number of other files, each of which stays open.
 const MAX_STORES: usize = 500;

@@ -6,8 +6,8 @@ use hyperslab_core::{Result, valid};
 use hyperslab_model::{Datatype, Member};
 
 impl Locator {
-    /// The array of compounds of which the path names a member, `/table/temperature`, and the names of this member,
-    /// outermost first. `None` if the path names no member.
+    /// If the path names a member of an array of compounds, such as `/table/temperature`: the array, and the names of
+    /// this member, outermost first. Otherwise `None`.
     ///
     /// # Errors
     /// If the array cannot be read.
@@ -25,7 +25,7 @@ impl Locator {
     }
 }
 
-/// The names of the member of `datatype` that `text` means: `position/lat`. Names may contain slashes.
+/// The names of the member of `datatype` that `text` denotes: `position/lat`. Names may contain slashes.
 fn member_names(datatype: &Datatype, text: &str) -> Option<Vec<String>> {
     let Datatype::Compound(members) = datatype.resolved() else { return None };
     members.iter().find_map(|Member { name, datatype }| {

@@ -1,4 +1,4 @@
-//! Patterns of paths and names.
+//! Patterns for paths and names.
 
 use hyperslab_core::{Error, Result};
 
@@ -7,7 +7,8 @@ pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '[']) || first_list(path).is_some()
 }
 
-/// Whether `path` matches `pattern`: `*`, `?` and `[…]` within a name, `**` across groups, `{a,b}` for one of several.
+/// Whether `path` matches `pattern`: `*`, `?` and `[…]` within a name, `**` across groups, `{a,b}` for one of several
+/// alternatives.
 ///
 /// ```
 /// use hyperslab::location::matches;
@@ -22,7 +23,7 @@ pub fn matches(pattern: &str, path: &str) -> bool {
     alternatives(pattern).is_ok_and(|all| all.iter().any(|one| Pattern::new(one).matches(path)))
 }
 
-/// Whether a name matches a pattern of one name.
+/// Whether a name matches a pattern for a single name.
 pub(crate) fn name_matches(pattern: &str, name: &str) -> bool {
     alternatives(pattern).is_ok_and(|all| all.iter().any(|one| tokens_match(&tokens(one), name)))
 }
@@ -33,7 +34,7 @@ pub(super) struct Pattern {
     names: Vec<Name>,
 }
 
-/// The pattern of one name, or of any number of groups.
+/// The pattern for a single name, or for any number of groups.
 enum Name {
     AnyGroups,
     Tokens(Vec<Token>),
@@ -80,11 +81,11 @@ fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
-/// The patterns that a pattern with alternatives stands for, in order: `/{u,v}10` is `/u10` and `/v10`. Empty braces are
-/// themselves.
+/// The patterns that a pattern with alternatives stands for, in order: `/{u,v}10` stands for `/u10` and `/v10`. Empty
+/// braces are literal.
 ///
 /// # Errors
-/// If they are more than [`MAX_ALTERNATIVES`].
+/// If there are more than [`MAX_ALTERNATIVES`].
 pub(super) fn alternatives(pattern: &str) -> Result<Vec<String>> {
     let (mut open, mut done) = (vec![pattern.to_owned()], Vec::new());
     while let Some(pattern) = open.pop() {
@@ -102,7 +103,7 @@ pub(super) fn alternatives(pattern: &str) -> Result<Vec<String>> {
     Ok(done)
 }
 
-/// The first alternatives of a pattern, with what is before and behind their braces. Alternatives can have others within.
+/// The first alternatives of a pattern, with the text before and after their braces. Alternatives can be nested.
 fn first_list(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
     pattern.match_indices('{').find_map(|(start, _)| {
         let (mut depth, mut from, mut list) = (0_usize, start + 1, Vec::new());
@@ -126,7 +127,7 @@ fn first_list(pattern: &str) -> Option<(&str, Vec<&str>, &str)> {
     })
 }
 
-/// The number of patterns that alternatives may stand for.
+/// The maximum number of patterns that alternatives may stand for.
 const MAX_ALTERNATIVES: usize = 1000;
 
 /// Whether a whole name matches.

@@ -6,13 +6,13 @@ use crate::walk::{Step, walk};
 use hyperslab_core::{Error, ErrorKind, Remedy};
 use hyperslab_model::NodePath;
 
-/// Whether a text begins with a scheme, as `https://` or `s3://`.
+/// Whether a text begins with a scheme such as `https://` or `s3://`.
 pub(crate) fn is_url(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The array and the selection in a path such as `/x[0,:]`, if there is such an array.
+/// Suggests the array and the selection for a path such as `/x[0,:]`, if there is such an array.
 pub(super) fn part(source: &dyn Source, text: &str) -> Option<Remedy> {
     let (path, selection) = text.strip_suffix(']')?.split_once('[')?;
     let object = NodePath::new(path).ok()?;
@@ -21,8 +21,8 @@ pub(super) fn part(source: &dyn Source, text: &str) -> Option<Remedy> {
         .then(|| Remedy::SelectPart { object: path.to_owned(), selection: selection.to_owned() })
 }
 
-/// The object that is probably meant by a path that leads nowhere: each name is replaced by the most similar one in
-/// its group, or else it is the only object of this name elsewhere.
+/// The object that a path that leads nowhere probably means: each name is replaced by the most similar one in its
+/// group; failing that, the only object of this name elsewhere.
 pub(super) fn similar(source: &dyn Source, path: &NodePath) -> Option<NodePath> {
     let mut found = NodePath::root();
     for name in path.as_str().split('/').filter(|name| !name.is_empty()) {

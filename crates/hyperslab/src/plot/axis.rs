@@ -15,15 +15,15 @@ use hyperslab_ndl::plain;
 pub struct PlotAxis {
     /// The name of the dimension; its number in brackets if it has none.
     pub name: String,
-    /// The unit of the coordinates; `None` for dates, texts and positions.
+    /// The unit of the coordinates; `None` for dates, strings and positions.
     pub units: Option<String>,
     scale: Scale,
     points: Points,
-    /// Whether the attribute `positive` says that coordinates increase downwards.
+    /// Whether the attribute `positive` states that coordinates increase downwards.
     is_downward: bool,
 }
 
-/// The coordinates of the selected positions, which increase or decrease.
+/// The coordinates of the selected positions, which are monotonic.
 #[derive(Clone, Debug)]
 enum Points {
     /// The positions themselves.
@@ -36,7 +36,7 @@ enum Points {
 pub(super) struct Bins {
     /// The number of the first position of each group, then the number of all positions.
     pub(super) starts: Vec<u64>,
-    /// As `starts`, the coordinates where groups begin and end.
+    /// As `starts`, for the coordinates where groups begin and end.
     pub(super) edges: Vec<f64>,
 }
 
@@ -80,7 +80,7 @@ impl PlotAxis {
             let name = name.to_owned();
             return Ok(PlotAxis { name, units, scale, points: Points::Coordinates(points), is_downward });
         }
-        // Without an order, coordinates are the names of positions.
+        // Coordinates that are not monotonic serve as names of positions.
         match picks.count() <= MAX_WORDS {
             true => {
                 let words = points.iter().map(|point| scale.label(*point)).collect();
@@ -123,7 +123,7 @@ impl PlotAxis {
         }
     }
 
-    /// Whether coordinates are texts, which are ticks each.
+    /// Whether coordinates are strings, each of which is a tick.
     pub fn has_words(&self) -> bool {
         self.scale.is_words()
     }
@@ -136,7 +136,7 @@ impl PlotAxis {
         }
     }
 
-    /// The name and the label of the first position; `None` without positions.
+    /// The name and the label of the first position; `None` if there are no positions.
     pub(super) fn first_label(&self) -> Option<String> {
         Some(format!("{} {}", self.name, self.scale.label(self.point(0)?)))
     }
@@ -156,14 +156,14 @@ impl PlotAxis {
         }
     }
 
-    /// The coordinates at the left and right borders of a heat map, whose cells lie around their coordinates.
+    /// The coordinates at the left and right borders of a heat map, whose cells are centred on their coordinates.
     pub fn across(&self) -> (f64, f64) {
         let (first, last) = (self.edge(0), self.edge(self.count()));
         (first.min(last), first.max(last))
     }
 
     /// The coordinates at the bottom and top borders of a heat map. Coordinates increase upwards, unless their
-    /// attribute `positive` says otherwise; positions count from the top.
+    /// attribute `positive` states otherwise; positions count from the top.
     pub fn upwards(&self) -> (f64, f64) {
         let (low, high) = self.across();
         let counts_down = matches!(self.points, Points::Positions(_));
@@ -227,7 +227,7 @@ impl Bins {
         sizes.max().unwrap_or(0)
     }
 
-    /// The group that a coordinate lies in.
+    /// The group that contains a coordinate.
     pub(super) fn at(&self, coordinate: f64) -> Option<usize> {
         let is_falling = self.edges.first() > self.edges.last();
         let is_before = |edge: &f64| if is_falling { *edge >= coordinate } else { *edge <= coordinate };
@@ -241,7 +241,7 @@ fn middle(a: f64, b: f64) -> f64 {
     a / 2.0 + b / 2.0
 }
 
-/// Whether numbers are finite, and each is above the one before it, or each below.
+/// Whether numbers are finite and strictly increasing or strictly decreasing.
 fn is_monotonic(points: &[f64]) -> bool {
     let all = |is: fn(f64, f64) -> bool| points.windows(2).all(|pair| matches!(pair, [a, b] if is(*a, *b)));
     points.iter().all(|point| point.is_finite()) && (all(|a, b| a < b) || all(|a, b| a > b))

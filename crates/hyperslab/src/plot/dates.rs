@@ -58,7 +58,7 @@ pub(super) fn ticks(counting: &Counting, low: f64, high: f64, most: usize) -> Ti
     Ticks { ticks: ticks.collect(), note }
 }
 
-/// How much of a time its label says.
+/// How much of a time its label shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Year,
@@ -75,20 +75,20 @@ fn multiples(low: Instant, high: Instant, step: Instant) -> Vec<Instant> {
     (first..=high.div_euclid(step)).take(MAX_TICKS).map(|number| number * step).collect()
 }
 
-/// Every so many days, from the first day of each month on.
+/// Every `step` days, starting on the first day of each month.
 fn days(counting: &Counting, (low, high): (Instant, Instant), step: i128) -> Vec<Instant> {
     let calendar = counting.calendar();
     let month = calendar.month_number(calendar.date(low.div_euclid(DAY)));
     let all = (month..).take(MAX_TICKS).flat_map(|month| {
         let (first, next) = (calendar.month_since_1970(month), calendar.month_since_1970(month + 1));
-        // The last one is not too near to the next month.
+        // The last one must not be too near the next month.
         let days = (0..).map(move |number| first + number * step);
         days.take_while(move |day| *day == first || next - day > step / 2).map(|day| day * DAY)
     });
     all.skip_while(|at| *at < low).take_while(|at| *at <= high).take(MAX_TICKS).collect()
 }
 
-/// The begins of months, or of years that are round.
+/// The beginnings of months, or of round years.
 fn months(counting: &Counting, (low, high): (Instant, Instant), length: f64) -> (Vec<Instant>, Detail) {
     let calendar = counting.calendar();
     let months = length / (30.0 * 86_400.0);
@@ -141,7 +141,7 @@ const STEPS: &[(u32, Detail)] = &[
 
 const MILLISECOND: Instant = 1_000_000 * NANOSECOND;
 const DAY: Instant = 86_400 * SECOND;
-/// Above the number of ticks that any axis has.
+/// More than the number of ticks that any axis has.
 const MAX_TICKS: usize = 200;
 /// Ten million years.
 const MAX_SECONDS: f64 = 3.2e14;

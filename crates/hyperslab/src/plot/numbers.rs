@@ -1,4 +1,5 @@
-//! Elements as numbers that can be drawn: unpacked, times as seconds, words by their integers, NaN for missing ones.
+//! Elements as numbers that can be drawn: packed numbers unpacked, times as seconds, words as their integers, missing
+//! elements as NaN.
 
 use super::scale::{Scale, Words};
 use crate::meaning::{Meaning, meaning};
@@ -14,7 +15,7 @@ pub(super) struct Numbers {
     kind: Kind,
 }
 
-/// What numbers mean.
+/// What the numbers represent.
 #[derive(Debug)]
 enum Kind {
     Plain,
@@ -47,12 +48,12 @@ impl Numbers {
         Some(Numbers { meaning, kind })
     }
 
-    /// Whether numbers stand for words, which have no mean.
+    /// Whether numbers represent words, which have no mean.
     pub(super) fn are_words(&self) -> bool {
         matches!(self.kind, Kind::Words(_))
     }
 
-    /// The unit, unless it is that of dates, or says that there is none.
+    /// The unit, unless it is that of dates, or states that there is none.
     pub(super) fn units(&self, units: Option<String>) -> Option<String> {
         units.filter(|units| matches!(self.kind, Kind::Plain) && !["", "1"].contains(&units.as_str()))
     }
@@ -72,7 +73,7 @@ impl Numbers {
         }
     }
 
-    /// Calls `take` with the numbers of `values`, some thousands at a time.
+    /// Calls `take` with the numbers of `values`, a few thousand at a time.
     pub(super) fn each(&self, values: &Values, take: &mut dyn FnMut(&[f64])) {
         match (&self.kind, &self.meaning.datatype) {
             (Kind::Plain, Datatype::Float(Float::Single)) => {
@@ -117,7 +118,7 @@ impl Numbers {
         }
     }
 
-    /// Numbers of which each is exact as a 64-bit floating-point number.
+    /// Numbers that are all exact as 64-bit floating-point numbers.
     fn fast<const N: usize>(&self, values: &Values, read: fn([u8; N]) -> f64, take: &mut dyn FnMut(&[f64])) {
         let missing = &self.meaning.missing;
         let ((low, high), marks) = (missing.float_range(), missing.floats());
@@ -136,7 +137,7 @@ impl Numbers {
         }
     }
 
-    /// The number that an element means; `None` if it is missing.
+    /// The number that an element represents; `None` if it is missing.
     fn number(&self, element: &Element<'_>) -> Option<f64> {
         if self.meaning.missing.is_missing(element) {
             return None;
@@ -156,7 +157,7 @@ impl Numbers {
         Some(instant as f64 / SECOND as f64)
     }
 
-    /// The number that a stored one stands for, as precise as readers unpack it.
+    /// The number that a stored one represents, with the precision that readers use for unpacking.
     fn unpack(&self, stored: f64) -> f64 {
         self.meaning.packing.as_ref().map_or(stored, |packing| packing.unpack_rounded(stored))
     }
@@ -169,5 +170,5 @@ pub(super) fn whole(number: f64) -> i128 {
 
 /// The number of elements that are converted at a time.
 const BATCH: usize = 8192;
-/// The maximum number of words that are drawn apart.
+/// The maximum number of words that are drawn separately.
 const MAX_WORDS: usize = 64;

@@ -4,18 +4,18 @@ use super::axis::Bins;
 use super::{Plot, Scale};
 use hyperslab_core::Result;
 
-/// What was read for a drawing.
+/// A summary of what was read for a drawing.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// The number of elements.
+    /// The number of elements that were read.
     pub count: u64,
     /// How many of them are missing.
     pub missing: u64,
     /// How many of them are infinite.
     pub infinite: u64,
-    /// The least and the greatest finite number that is drawn; `None` if there is none.
+    /// The smallest and the largest finite number that is drawn; `None` if there is none.
     pub range: Option<(f64, f64)>,
-    /// What the numbers are called.
+    /// How the numbers are labelled.
     pub scale: Scale,
 }
 
@@ -24,7 +24,8 @@ pub struct Read {
 pub struct HeatMap {
     /// What was read.
     pub read: Read,
-    /// The number of rows and columns of elements in a cell, at most. A cell has their mean, or of words the first.
+    /// The maximum number of rows and columns of elements in a cell. A cell has the mean of its elements, or the first
+    /// of them if they are words.
     pub block: (u64, u64),
     /// The coordinates at the bottom and at the top.
     upwards: (f64, f64),
@@ -42,28 +43,28 @@ pub struct HeatMap {
 pub struct Line {
     /// What was read.
     pub read: Read,
-    /// The number of elements in a point, at most.
+    /// The maximum number of elements in a point.
     pub block: u64,
     /// The points in the order of the array.
     pub points: Vec<LinePoint>,
 }
 
-/// A point of a line: some elements beside each other. All numbers are NaN if the elements are missing.
+/// A point of a line: some adjacent elements. All numbers are NaN if the elements are missing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinePoint {
-    /// The coordinate of their middle.
+    /// The coordinate of the middle of the elements.
     pub at: f64,
-    /// The least element.
+    /// The smallest element.
     pub low: f64,
-    /// The mean; of words the first.
+    /// The mean; for words, the first element.
     pub mean: f64,
-    /// The greatest element.
+    /// The largest element.
     pub high: f64,
 }
 
 impl Plot {
-    /// Reads a heat map with at most so many cells side by side, `columns`, and above each other, `rows`. An array of
-    /// one dimension has one row.
+    /// Reads a heat map with at most `columns` cells side by side and `rows` cells above each other. An array of one
+    /// dimension has one row.
     ///
     /// # Errors
     /// If elements cannot be read.
@@ -89,7 +90,7 @@ impl Plot {
         })
     }
 
-    /// Reads a line of at most so many points.
+    /// Reads a line of at most `most` points.
     ///
     /// # Errors
     /// If elements cannot be read.
@@ -150,7 +151,7 @@ impl Plot {
 }
 
 impl HeatMap {
-    /// The numbers at the centres of as many pixels, from the top left; NaN where elements are missing.
+    /// The numbers at the centres of this many pixels, from the top left; NaN where elements are missing.
     pub fn pixels(&self, columns: usize, rows: usize) -> Vec<Vec<f64>> {
         let groups = |bins: &Bins, (first, last): (f64, f64), count: usize| -> Vec<Option<usize>> {
             let at = |pixel: usize| {
@@ -181,7 +182,7 @@ impl Bins {
     }
 }
 
-/// The least and the greatest finite number.
+/// The smallest and the largest finite number.
 fn range(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     numbers.filter(|number| number.is_finite()).fold(None, |range, number| match range {
         Some((low, high)) => Some((number.min(low), number.max(high))),
@@ -229,14 +230,14 @@ impl Cell {
         }
     }
 
-    /// The number that is drawn; NaN without elements.
+    /// The number that is drawn; NaN if there are no elements.
     fn drawn(&self, are_words: bool) -> f64 {
         let mean = self.sum / self.count as f64;
         match self.count {
             0 => f64::NAN,
             _ if are_words => self.first,
             _ if mean.is_finite() => mean,
-            // The sum exceeds all numbers, although its parts do not.
+            // The sum overflows, although its parts do not.
             _ if self.low.is_finite() && self.high.is_finite() => self.low / 2.0 + self.high / 2.0,
             _ if self.high.is_infinite() && self.high > 0.0 => self.high,
             _ => self.low,
@@ -244,7 +245,7 @@ impl Cell {
     }
 }
 
-/// The next element, and the groups that it belongs to.
+/// The next element, and the groups to which it belongs.
 struct Place<'b> {
     outer: &'b Bins,
     inner: &'b Bins,

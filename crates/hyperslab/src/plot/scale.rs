@@ -1,4 +1,4 @@
-//! Scales: what the numbers along an axis or of a colour bar are called.
+//! Scales: how the numbers along an axis or of a colour bar are labelled.
 
 use super::dates;
 use super::numbers::whole;
@@ -16,7 +16,7 @@ pub struct Scale {
 #[derive(Clone, Debug)]
 enum Kind {
     Numbers,
-    /// Whole numbers.
+    /// Integers.
     Positions,
     /// Seconds in a calendar.
     Times(Counting),
@@ -66,7 +66,7 @@ impl Scale {
         Scale { kind: Kind::Words { words, codes: Vec::new() } }
     }
 
-    /// The scale of integers that stand for words, of which these occur.
+    /// The scale of integers that stand for words. `present` are those that occur.
     pub(super) fn coded(words: &Words, present: BTreeSet<i128>) -> Scale {
         let names = present.iter().map(|code| words.of(*code)).collect();
         Scale { kind: Kind::Words { words: names, codes: present.into_iter().collect() } }
@@ -84,7 +84,7 @@ impl Scale {
         self.as_words().is_some()
     }
 
-    /// The number on this scale of a number in the file. Words have the same distance from each other.
+    /// The number on this scale of a number in the file. Words are equally spaced.
     pub(super) fn place(&self, number: f64) -> f64 {
         match &self.kind {
             Kind::Words { codes, .. } if !number.is_nan() => {

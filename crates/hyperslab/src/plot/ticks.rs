@@ -5,26 +5,26 @@
 pub struct Tick {
     /// The number on the scale of the axis.
     pub at: f64,
-    /// Its text.
+    /// Its label.
     pub label: String,
 }
 
-/// The marks on an axis.
+/// All marks on an axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ticks {
     /// In ascending order.
     pub ticks: Vec<Tick>,
-    /// What all labels leave out, such as the year of days.
+    /// The part that all labels leave out, such as the year if they are days.
     pub note: Option<String>,
 }
 
-/// Ticks from `low` to `high`, at most `most` and one; whole numbers alone if asked for.
+/// Ticks from `low` to `high`, at most `most` plus one; only whole numbers if requested.
 pub(super) fn number_ticks(low: f64, high: f64, most: usize, whole: bool) -> Ticks {
     let least = if whole { 1.0 } else { 0.0 };
     let step = round_step((high - low) / most.max(1) as f64).max(least);
     // A quotient that should be whole may be a little more or less.
     let (first, last) = ((low / step - NEARLY).ceil(), (high / step + NEARLY).floor());
-    // Beyond, neighbours on the axis are the same floating-point number.
+    // Beyond this, neighbours on the axis are the same floating-point number.
     let is_exact = step.is_finite() && step > 0.0 && first.abs().max(last.abs()) < MAX_STEPS;
     let mut ticks = Vec::new();
     let mut number = first;
@@ -43,7 +43,7 @@ pub(super) fn number_ticks(low: f64, high: f64, most: usize, whole: bool) -> Tic
     Ticks { ticks, note: None }
 }
 
-/// The round number that is nearest to `step` and not below.
+/// The nearest round number that is not below `step`.
 pub(super) fn round_step(step: f64) -> f64 {
     if !(step > 0.0 && step.is_finite()) {
         return 0.0;
@@ -83,7 +83,7 @@ pub(super) fn short(number: f64) -> String {
     }
 }
 
-/// How far quotients may be from whole numbers.
+/// How far quotients may deviate from whole numbers.
 const NEARLY: f64 = 1e-9;
 /// Multiples of a step up to here are exact.
 const MAX_STEPS: f64 = 1e12;

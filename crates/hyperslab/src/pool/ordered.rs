@@ -13,7 +13,7 @@ impl Pool {
     /// only as many as the memory allows at `bytes` bytes each.
     ///
     /// # Errors
-    /// The error of the first item that failed. The results of all items before it were taken, none after it.
+    /// The error of the first item that failed. The results of all items before it have been taken, and none after it.
     pub(crate) fn in_order<T: Send, U: Send, I: Iterator<Item = T> + Send>(
         &self,
         items: impl IntoIterator<Item = T, IntoIter = I>,
@@ -45,7 +45,7 @@ impl Pool {
 
 /// Coordinates the threads: which results are ready, and which one is taken next.
 struct Turns<U> {
-    /// The maximum number of items between the next one to be taken and the last one begun.
+    /// The maximum number of items between the next one to be taken and the last one started.
     window: usize,
     changed: Condvar,
     state: Mutex<State<U>>,
@@ -77,7 +77,7 @@ impl<U> Turns<U> {
         unpoisoned(&self.state)
     }
 
-    /// Waits until an item is within the window; returns false if the work was stopped. Items are begun in order, so
+    /// Waits until an item is within the window; returns false if the work was stopped. Items are started in order, so
     /// the next one to be taken never waits.
     fn may_begin(&self, number: usize) -> bool {
         let is_ahead =
@@ -86,7 +86,8 @@ impl<U> Turns<U> {
         !state.is_stopped()
     }
 
-    /// Takes results as long as the next one is ready. If another thread is taking results, it takes these too.
+    /// Takes results as long as the next one is ready. If another thread is already taking results, that thread takes
+    /// these as well.
     fn take(&self, take: &(impl Fn(U, &mut Scratch) -> Result<()> + Sync), scratch: &mut Scratch) {
         let mut state = self.lock();
         while !state.is_taking && !state.is_stopped() {

@@ -1,4 +1,4 @@
-//! The destination of a store, and the checks whether the store can be written there.
+//! The destination of a store, and checks on whether the store can be written there.
 
 use super::work::{JOURNAL, Work};
 use super::{Fingerprint, PublishOptions, named};
@@ -62,11 +62,11 @@ impl Destination {
         self.folder.join(self.hidden(".hyperslab-partial"))
     }
 
-    /// A hidden name made of the target's and `end`, which file systems allow for names of any length.
+    /// A hidden name made of the target's name and `end`, which file systems accept however long the target's name is.
     pub(super) fn hidden(&self, end: &str) -> String {
         let name = match self.name.len().saturating_add(".".len()).saturating_add(end.len()) <= MAX_NAME {
             true => self.name.clone(),
-            // A hash replaces the end.
+            // A hash replaces the end of the name.
             false => {
                 let begin: String = self.name.chars().take(KEPT_OF_NAME).collect();
                 format!("{begin}-{:.16}", blake3::hash(self.name.as_bytes()).to_hex())
@@ -133,7 +133,7 @@ impl Destination {
             },
             None => Vec::new(),
         };
-        // File managers create these files in every folder that they show.
+        // File managers create these files in every folder that they display.
         let is_of_file_manager = |name: &str| {
             [".DS_Store", ".directory", "Thumbs.db", "desktop.ini"].contains(&name) || name.starts_with("._")
         };
@@ -169,7 +169,7 @@ impl Destination {
                 return Err(Error::invalid(format!("lies in the source {shown}")));
             }
         }
-        // Both the folders of the source without symbolic links and the folders of its path as given.
+        // Checks both the folders of the source without symbolic links and the folders of its path as given.
         let named_in = source.parent().filter(|folder| !folder.as_os_str().is_empty());
         let named_in = named_in.unwrap_or(Path::new(".")).canonicalize().map_err(|e| named(e, source))?;
         let work = Identity::of(&self.work())?;
@@ -212,7 +212,7 @@ impl Destination {
                         "contains a part of the source {source}: {link} leads there"
                     )));
                 }
-                // Only links and files with several names can be shared with the target.
+                // Only links, and files with several names, can be shared with the target.
                 if is_link || has_several_names(found) {
                     theirs.extend(Identity::of(path)?);
                 }
@@ -284,10 +284,10 @@ struct Identity {
 }
 
 impl Identity {
-    /// None if there is nothing, or a link to nothing or in a circle.
+    /// `None` if there is nothing, or a link that leads to nothing or in a circle.
     ///
     /// # Errors
-    /// If the system cannot say it: two names would then seem to be two files.
+    /// If the system cannot determine the identity: two names of one file would then look like two files.
     fn of(path: &Path) -> Result<Option<Identity>> {
         match Identity::asked(path) {
             Ok(found) => Ok(Some(found)),

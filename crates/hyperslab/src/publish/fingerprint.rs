@@ -11,14 +11,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
     sources: Vec<Seen>,
-    /// Other files that reading the sources reads.
+    /// Other files that are read when the sources are read.
     parts: Vec<Seen>,
     options: String,
 }
 
 impl Fingerprint {
     /// The fingerprint of `sources`: paths of files or directories. Call it before any of them is opened. `options` is
-    /// a text of all options that the result depends on; messages show it.
+    /// a textual form of all options that the result depends on; messages show it.
     ///
     /// # Errors
     /// If the metadata of a source cannot be read.
@@ -35,9 +35,9 @@ impl Fingerprint {
         Fingerprint::of_sources(&[source.to_path_buf()], options)
     }
 
-    /// Adds the other files that reading the sources reads, such as [`parts`](crate::files::parts) finds: they must not
-    /// be replaced or changed either. A store that was opened to find them must be opened again afterwards, since it may
-    /// have read them before their state was taken.
+    /// Adds the other files that are read when the sources are read, as [`parts`](crate::files::parts) finds them: they
+    /// must not be replaced or changed either. A store that was opened to find them must be opened again afterwards,
+    /// since it may have read them before their state was taken.
     ///
     /// # Errors
     /// If the metadata of a file cannot be read.
@@ -61,12 +61,12 @@ impl Fingerprint {
         self.sources.iter().map(|source| source.named.as_path())
     }
 
-    /// The paths of the other files that reading the sources reads.
+    /// The paths of the other files that are read when the sources are read.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().map(|part| part.named.as_path())
     }
 
-    /// Checks whether all sources are unchanged since the fingerprint was taken, and all files that they read.
+    /// Checks whether all sources, and all files that they read, are unchanged since the fingerprint was taken.
     ///
     /// # Errors
     /// If a source has changed or no longer exists.
@@ -179,11 +179,11 @@ impl Seen {
 
     fn difference(&self, now: &Seen) -> String {
         if self.path != now.path {
-            return format!("it is {}, was {}", now.path.display(), self.path.display());
+            return format!("it is now {}, previously {}", now.path.display(), self.path.display());
         }
         let (earlier, now) = (&self.summary, &now.summary);
         if earlier.entries != now.entries {
-            format!("{} files and folders, were {}", now.entries, earlier.entries)
+            format!("it now has {} files and folders, previously {}", now.entries, earlier.entries)
         } else if earlier.bytes != now.bytes {
             format!("{} bytes, were {}", now.bytes, earlier.bytes)
         } else {
@@ -222,7 +222,7 @@ impl Summary {
                     files += u64::from(!is_folder);
                     let found = match is_folder || files <= MAX_FILES {
                         true => match fs::metadata(&path) {
-                            // Removed since it was listed, or a symbolic link to nothing or to where nobody may look.
+                            // Removed since it was listed, or a symbolic link to nothing or to an inaccessible place.
                             Err(e) if e.kind() == std::io::ErrorKind::NotFound || kind.is_symlink() => None,
                             found => Some(found.map_err(|e| named(e, &path))?),
                         },

@@ -9,7 +9,7 @@
 //! | `{"safe":1234}` | all parts in the first 1234 bytes of the journal are on the disk |
 //! | `{"forget":"/sst"}` | all earlier lines about `/sst` are void |
 //!
-//! Reading stops at the first incomplete line. The parts from there on are written again.
+//! Reading stops at the first incomplete line. All parts after that point are written again.
 
 use super::fingerprint::Fingerprint;
 use super::{named, rename};
@@ -54,9 +54,9 @@ struct State {
     units: u64,
     bytes: u64,
     synced: Instant,
-    /// Lines that wait to be written together, because there are many in little time.
+    /// Lines that wait to be written together, because many arrive within a short time.
     waiting: String,
-    /// When the count of writes began, and the count.
+    /// When counting of writes began, and the count.
     counted: Instant,
     writes: u32,
 }
@@ -66,9 +66,9 @@ struct State {
 pub(super) struct Found {
     made_from: Value,
     units: Vec<Done>,
-    /// The number of units at the start that are on the disk, so that a power failure cannot lose them.
+    /// The number of leading units that are on disk, so that a power failure cannot lose them.
     safe: usize,
-    /// Whether units at the end were dropped, because the operating system was restarted since.
+    /// Whether units at the end were dropped, because the operating system has been restarted since.
     pub(super) is_cut: bool,
 }
 
@@ -161,7 +161,7 @@ impl Journal {
         self.state().append(&text).map_err(|e| named(e, &self.path))
     }
 
-    /// Bytes of all parts that are finished.
+    /// The number of bytes of all finished parts.
     pub(super) fn bytes(&self) -> u64 {
         self.state().bytes
     }
@@ -178,7 +178,7 @@ impl Journal {
 
 impl State {
     /// Adds the line of a part. It is written immediately, which takes microseconds, so that it survives the end of the
-    /// process; unless parts take no longer than that.
+    /// process, unless parts themselves take no longer than that.
     fn record(&mut self, line: &str) -> io::Result<()> {
         if self.counted.elapsed() >= WINDOW {
             (self.counted, self.writes) = (Instant::now(), 0);
@@ -191,7 +191,7 @@ impl State {
         Ok(())
     }
 
-    /// Writes the lines that wait, and this one.
+    /// Writes the waiting lines and this one.
     fn append(&mut self, line: &str) -> io::Result<()> {
         self.waiting.push_str(line);
         let lines = std::mem::take(&mut self.waiting);
@@ -222,7 +222,7 @@ impl Found {
         fingerprint.check_same(&self.made_from)
     }
 
-    /// Bytes of all parts that are finished.
+    /// The number of bytes of all finished parts.
     pub(super) fn bytes(&self) -> u64 {
         self.units.iter().fold(0, |sum, done| sum.saturating_add(done.bytes))
     }
@@ -249,7 +249,7 @@ impl Found {
         }
         let safe = units.partition_point(|(_, end)| *end <= safe_to);
         let mut units: Vec<_> = units.into_iter().map(|(done, _)| done).collect();
-        // If the operating system was not restarted since, no written data was lost.
+        // If the operating system has not been restarted since, no written data was lost.
         let begun = made_from.get("system-start").and_then(Value::as_str);
         let is_cut = begun != system_start && safe < units.len();
         if is_cut {
@@ -272,7 +272,7 @@ impl Done {
     }
 }
 
-/// Writes a file beside the one at a real path and gives it its name. Returns it, open at its end.
+/// Writes a file next to the one at a real path and gives it the name of that file. Returns it, open at its end.
 fn replaced(path: &Path, beside: &Path, text: &str) -> io::Result<File> {
     let (folder, name) = RealFolder::around(path)?;
     let beside = beside.file_name().unwrap_or(name);
@@ -320,16 +320,16 @@ fn checksum(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect()
 }
 
-/// An identifier of the current start of the operating system, if the system has one.
+/// An identifier of the current boot of the operating system, if the system provides one.
 fn system_start() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
-/// Linux writes data of this age to the disk by itself, so each sync has little left to write.
+/// Linux writes data of this age to disk by itself, so each sync has little left to write.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(30);
 
-/// The number of writes within a time, beyond which lines wait for the first one after it.
+/// The number of writes within a period above which lines wait for the first write after the period.
 const MAX_WRITES: u32 = 100;
 const WINDOW: Duration = Duration::from_millis(20);
 

@@ -1,4 +1,4 @@
-//! A file of output, such as a description: it appears complete or not at all, and replaces nothing that must stay.
+//! An output file, such as a description: it appears complete or not at all, and replaces nothing that must be kept.
 
 use super::destination::Destination;
 use super::{named, rename, unwritable};
@@ -10,14 +10,14 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is being written. It appears at its path with [`OutputFile::publish`]; if it is dropped before, what
-/// was at the path stays as it was.
+/// A file that is being written. It appears at its path with [`OutputFile::publish`]; if it is dropped before that,
+/// whatever was at the path stays unchanged.
 ///
 /// Pipes, devices and names of open files such as `/dev/stdout` are written to directly: they are never replaced.
 #[derive(Debug)]
 pub struct OutputFile {
     out: BufWriter<Sink>,
-    /// The place that it is renamed to, and its name until then; `None` if it is written to directly.
+    /// The place to which it is renamed, and its name until then; `None` if it is written to directly.
     renamed: Option<(Destination, PathBuf)>,
 }
 
@@ -64,7 +64,7 @@ impl OutputFile {
             let out = BufWriter::new(Sink::File(file));
             let begun = OutputFile { out, renamed: Some((target, temporary)) };
             if let (Some(old), Some((_, temporary))) = (old, &begun.renamed) {
-                // Who may read the old file may read the new one, and nobody else.
+                // The new file can be read by those who could read the old one, and by nobody else.
                 fs::set_permissions(temporary, old).map_err(|e| named(e, temporary))?;
             }
             Ok(begun)
@@ -81,7 +81,7 @@ impl OutputFile {
         }
     }
 
-    /// Gives the file its name, once all its bytes are on the disk.
+    /// Gives the file its name once all its bytes are on disk.
     ///
     /// # Errors
     /// An error of the system.
@@ -111,7 +111,7 @@ impl Write for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Some((_, temporary)) = &self.renamed {
-            // If this fails, an incomplete file stays under a hidden name that says so.
+            // If this fails, an incomplete file remains under a hidden name that indicates this.
             let _ = fs::remove_file(temporary);
         }
     }
@@ -140,7 +140,7 @@ fn check_replaceable(target: &Destination, overwrite: bool) -> Result<()> {
     if target.path.is_dir() {
         return Err(Error::invalid("is a directory, expected a file"));
     }
-    // Renaming replaces a file that is write-protected, which nobody expects.
+    // Renaming would replace even a write-protected file, which would be unexpected.
     OpenOptions::new().write(true).open(&target.path)?;
     if overwrite {
         return Ok(());
@@ -158,7 +158,7 @@ fn check_replaceable(target: &Destination, overwrite: bool) -> Result<()> {
     }
 }
 
-/// The format of a file: of a store, or of a part of one that lies in several files.
+/// The format of a file that is a store, or a part of a store that consists of several files.
 fn format_of(path: &Path) -> Result<Option<&'static dyn Format>> {
     if let Some(format) = recognize(path)? {
         return Ok(Some(format));
@@ -176,8 +176,8 @@ fn is_recognized(path: &Path) -> bool {
     recognize(path).is_ok_and(|format| format.is_some())
 }
 
-/// What is written to directly at this path: an open file of this process, a pipe or a character device. `None` if
-/// there is a regular file, or nothing.
+/// The sink at this path that is written to directly: an open file of this process, a pipe or a character device.
+/// `None` if there is a regular file, or nothing.
 ///
 /// # Errors
 /// If it cannot be opened, or writing there would destroy a file system.
@@ -190,7 +190,7 @@ fn direct(path: &Path) -> Result<Option<Sink>> {
             return Ok(Some(match number.as_str() {
                 "1" => Sink::Stdout(io::stdout()),
                 "2" => Sink::Stderr(io::stderr()),
-                // Such a file may have content, which whoever opened it wants to keep.
+                // Such a file may have content that whoever opened it wants to keep.
                 _ => Sink::File(OpenOptions::new().append(true).open(&link)?),
             }));
         }
@@ -223,6 +223,6 @@ fn descriptor(path: &Path) -> Option<String> {
 /// The end of the hidden name under which a file is written.
 const PARTIAL: &str = ".hyperslab-partial";
 
-/// As many links as Linux follows.
+/// The same number of links as Linux follows.
 #[cfg(unix)]
 const MAX_LINKS: u32 = 40;

@@ -1,4 +1,4 @@
-//! Renames a store to the target, in one step where the system supports it, and syncs files to the disk.
+//! Renames a store to the target, in one step if the system supports it, and syncs files to the disk.
 
 use super::named;
 use hyperslab_core::real_path::{Moving, RealFolder};
@@ -26,7 +26,7 @@ pub(super) fn to_new(from: &Path, to: &Path) -> Result<()> {
 /// Renames `from` to `to`, which exists. The old `to` is then at `from` or at `beside`.
 ///
 /// # Errors
-/// An error of the system; both then have their old names.
+/// A system error; both then have their old names.
 pub(super) fn over(from: &Path, to: &Path, beside: &Path) -> Result<()> {
     match moved(from, to, Moving::Exchanging).map_err(|e| named(e, to))? {
         true => Ok(()),
@@ -50,13 +50,13 @@ pub(super) fn over_in_two_steps(from: &Path, to: &Path, beside: &Path, between: 
     })
 }
 
-/// Moves what is at one real path to another one. Returns whether the system can do it in this way.
+/// Moves the file or folder at one real path to another one. Returns whether the system supports this way of moving.
 fn moved(from: &Path, to: &Path, how: Moving) -> io::Result<bool> {
     let ((from, name), (to, new)) = (RealFolder::around(from)?, RealFolder::around(to)?);
     from.move_to(name, &to, new, how)
 }
 
-/// Waits until a file, or a directory with all files in it, is on the disk.
+/// Waits until a file, or a directory with all files in it, is on disk.
 pub(super) fn sync_all(path: &Path) -> Result<()> {
     if let Some(done) = sync_file_system(path) {
         return done.map_err(|e| named(e, path));
@@ -76,7 +76,7 @@ pub(super) fn sync_all(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the names in a folder are on the disk.
+/// Waits until the names in a folder are on disk.
 pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     // Only Unix can open a folder.
     match cfg!(unix) {

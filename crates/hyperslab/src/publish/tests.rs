@@ -71,7 +71,7 @@ fn fill(publication: &Publication, content: &str) {
     fs::write(publication.path().join("zarr.json"), document(content)).unwrap();
 }
 
-/// The metadata document of an array of one chunk, with `content` as an attribute.
+/// The metadata document of an array with one chunk and with `content` as an attribute.
 fn document(content: &str) -> String {
     let chunks = serde_json::json!({"name": "regular", "configuration": {"chunk_shape": [1]}});
     let document = serde_json::json!({

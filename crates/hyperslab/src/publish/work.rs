@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Work {
     folder: PathBuf,
-    /// The folder itself: nothing is renamed or removed in another one that is at its path meanwhile.
+    /// The folder itself: if another one is put at its path meanwhile, nothing is renamed or removed in that one.
     opened: RealFolder,
     /// The lock file, locked while it is open.
     lock: File,
@@ -37,8 +37,8 @@ impl Work {
         self.folder.join(name)
     }
 
-    /// The size of the files in the folder in bytes, and whether all of them were counted: a user who stops a run must
-    /// not wait.
+    /// The size of the files in the folder in bytes, and whether all of them were counted. The count is limited,
+    /// because a user who stops a run must not have to wait.
     pub(super) fn size(&self) -> (u64, bool) {
         let (mut bytes, mut left, mut counted) = (0_u64, vec![self.folder.clone()], 0);
         while let Some(folder) = left.pop() {
@@ -113,7 +113,7 @@ impl Work {
         Ok(())
     }
 
-    /// Unlocks the folder, as the end of the process does.
+    /// Unlocks the folder, as the end of the process would.
     #[cfg(test)]
     pub(super) fn unlock(&self) {
         self.lock.unlock().unwrap();
@@ -128,7 +128,7 @@ impl Work {
     }
 }
 
-/// The id of the process that locked the folder, as written in the lock file.
+/// The ID of the process that locked the folder, as written in the lock file.
 pub(super) fn holder(folder: &Path) -> Option<u32> {
     let path = folder.join(LOCK);
     fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
@@ -147,7 +147,7 @@ fn lock(folder: &Path) -> Result<(RealFolder, File)> {
         let opened = match RealFolder::open(folder) {
             // Another run has ended and removed the folder since.
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            // Through a symbolic link, files elsewhere would be removed.
+            // If a symbolic link were followed, files elsewhere would be removed.
             Err(_) if fs::symlink_metadata(folder).is_ok_and(|found| !found.is_dir()) => {
                 return Err(Error::invalid(format!(
                     "{} is not a folder, expected the work folder of a run",
@@ -163,12 +163,12 @@ fn lock(folder: &Path) -> Result<(RealFolder, File)> {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(folder)),
-            // Some network file systems have no locks. Without this exception nothing could be written there.
+            // Some network file systems have no locks. Without this exception, nothing could be written there.
             Err(TryLockError::Error(e)) if e.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(e)) => return Err(named(e, &path)),
         }
         if is_at(&file, &path) {
-            // The id is only for messages.
+            // The ID is only for messages.
             let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
             return Ok((opened, file));
         }
@@ -176,8 +176,8 @@ fn lock(folder: &Path) -> Result<(RealFolder, File)> {
     Err(in_use(folder))
 }
 
-/// Opens or creates the lock file. Nothing is followed and nothing waits: somebody else may have put a link or a pipe
-/// in its place.
+/// Opens or creates the lock file. No link is followed and opening never blocks, since somebody else may have put a
+/// link or a pipe in its place.
 fn open_lock(folder: &RealFolder) -> io::Result<File> {
     let not_a_file =
         || io::Error::new(io::ErrorKind::InvalidInput, "is not a regular file, expected a lock file");
@@ -203,7 +203,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Whether the open file is still the file at `path`: then it cannot be locked a second time.
+/// Whether the open file is still the file at `path`, in which case it cannot be locked a second time.
 #[cfg(not(unix))]
 fn is_at(_: &File, path: &Path) -> bool {
     let again = File::options().write(true).open(path);

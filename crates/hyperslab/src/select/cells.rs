@@ -11,10 +11,10 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Elements, Pad, Text, Values};
 use std::cmp::Ordering;
 
-/// The bounds of coordinates that selections ask for. If several apply to one dimension, the last does.
+/// The coordinate bounds that selections request. If several apply to one dimension, the last one takes effect.
 ///
 /// # Errors
-/// For positions, which cells do not have; for names of no dimension; for values that are not coordinates.
+/// For positions, which cells do not have; for names that are not dimensions; for values that are not coordinates.
 pub(crate) fn ranges(
     source: &dyn Source,
     group: &Handle,
@@ -58,7 +58,7 @@ pub(crate) fn ranges(
     Ok(ranges)
 }
 
-/// The lowest and the highest coordinate that is asked for.
+/// The lowest and the highest requested coordinate.
 fn bounds(datatype: &Datatype, target: &Interval<'_>) -> Result<(Option<Values>, Option<Values>)> {
     if let Datatype::String(text) = datatype.resolved() {
         let [from, to] = target.texts();
@@ -72,7 +72,7 @@ fn bounds(datatype: &Datatype, target: &Interval<'_>) -> Result<(Option<Values>,
         let element = Elements::new(datatype, &values).next();
         element.map_or(Ordering::Less, |element| target.place_of(element))
     };
-    // The place of numbers grows with them, so the bounds are found by halving.
+    // Places increase with the numbers, so the bounds are found by bisection.
     let first = |is_reached: &dyn Fn(Ordering) -> bool| {
         let (mut low, mut high) = (numbers.least, numbers.most.saturating_add(1));
         while low < high {
@@ -87,7 +87,7 @@ fn bounds(datatype: &Datatype, target: &Interval<'_>) -> Result<(Option<Values>,
     };
     let (low, past) = (first(&Ordering::is_ge), first(&Ordering::is_gt));
     if low >= past {
-        // No number is meant: bounds that no coordinate is within.
+        // No number matches: these bounds contain no coordinate.
         return Ok((Some(numbers.value(numbers.most)), Some(numbers.value(numbers.least))));
     }
     Ok((Some(numbers.value(low)), Some(numbers.value(past.saturating_sub(1)))))
@@ -147,7 +147,7 @@ impl Numbers {
     }
 }
 
-/// A text as an element.
+/// A string as an element.
 fn text_of(datatype: Text, text: &[u8]) -> Result<Values> {
     match datatype {
         Text::Variable => {

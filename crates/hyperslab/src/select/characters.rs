@@ -1,4 +1,4 @@
-//! Names of a dimension as an array of characters, one name in each row.
+//! Names along a dimension, stored as an array of characters with one name in each row.
 //!
 //! Spec: CF 1.13, 2.2 Data Types, 6.1 Labels
 
@@ -10,7 +10,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::{Datatype, Pad, Reference, Text};
 use std::sync::Arc;
 
-/// Whether an array has characters, and its first dimension its own name.
+/// Whether an array consists of characters, and its first dimension has the name of the array.
 pub(super) fn are_names(entry: &Entry) -> bool {
     let Item::Array { datatype: Some(datatype), .. } = &entry.item else { return false };
     matches!(datatype.resolved(), Datatype::String(Text::Fixed { len: 1, .. }))
@@ -20,7 +20,7 @@ pub(super) fn are_names(entry: &Entry) -> bool {
         })
 }
 
-/// The rows of an array of characters as texts, without what fills them up to their length.
+/// The rows of an array of characters as strings, without padding.
 pub(super) struct Names {
     characters: Arc<dyn ArraySource>,
     extents: [u64; 1],
@@ -29,7 +29,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The names; `None` if the array has other dimensions than rows of characters.
+    /// The names; `None` if the array does not have the dimensions of rows of characters.
     pub(super) fn shared(characters: Arc<dyn ArraySource>) -> Option<Arc<dyn ArraySource>> {
         let &[count, length] = characters.extents()? else { return None };
         let len = u32::try_from(length).ok().filter(|len| *len > 0)?;

@@ -34,30 +34,30 @@ pub(super) fn positions(
         },
         Labels::Equal(word) => match found.inside.count() {
             0 => Err(Error::not_found(format!("no coordinate is {word}"))),
-            // A month may have one time or many: what is selected has the dimension in any case.
+            // A month may contain one time or many: the selection keeps the dimension in either case.
             count => Ok((found.inside.picks(), count == 1 && !(target.is_time() && is_month_or_year(word)))),
         },
     }
 }
 
-/// Whether a date names neither a day nor a moment.
+/// Whether a date names neither a day nor an instant.
 fn is_month_or_year(date: &str) -> bool {
     date.trim_start_matches('-').matches('-').count() < 2
 }
 
-/// The coordinate that a word means, or one near to it.
+/// The coordinate that a word denotes, or one near it.
 pub(super) struct Near {
-    /// What selects it.
+    /// The labels that select it.
     pub(super) labels: Labels,
-    /// Its position, the first of several.
+    /// Its position; the first one if there are several.
     pub(super) at: u64,
-    /// How many coordinates the word means; 0 if this is only the nearest.
+    /// How many coordinates equal the word; 0 if this is only the nearest.
     pub(super) equal: u64,
     /// Whether the coordinates are times.
     pub(super) is_time: bool,
 }
 
-/// The coordinate that `word` means, or else the nearest or most similar one.
+/// The coordinate that `word` denotes, or else the nearest or most similar one.
 ///
 /// # Errors
 /// As [`positions`].
@@ -78,7 +78,7 @@ pub(super) fn near(source: &dyn Source, path: &NodePath, extent: u64, word: &str
         },
         _ => return Ok(None),
     };
-    // A moment at midnight is a date, if no other coordinate is on this day. Its text may be rounded.
+    // An instant at midnight is written as a date if no other coordinate is on that day. Its text may be rounded.
     let day = label.strip_suffix("T00:00:00").filter(|_| is_time).map(|day| Labels::Equal(day.to_owned()));
     let is_it = |labels: &Labels| {
         positions(source, path, extent, labels)
@@ -94,7 +94,7 @@ pub(super) fn are_comparable(source: &dyn Source, path: &NodePath, extent: u64, 
     source.find(path).and_then(|entry| opened(source, &entry, extent, labels).map(drop)).is_ok()
 }
 
-/// The array of the coordinates at `entry`, the request in their terms, and the number of coordinates.
+/// The array of the coordinates at `entry`, the request expressed in their datatype, and the number of coordinates.
 fn opened<'e>(
     source: &dyn Source,
     entry: &'e Entry,
@@ -148,11 +148,11 @@ enum Key<'a> {
 /// The requested coordinates.
 pub(super) struct Interval<'a> {
     kind: Kind<'a>,
-    /// Integers are compared as floating-point numbers, since the request is one.
+    /// Integers are compared as floating-point numbers, since the request is a floating-point number.
     fractional: bool,
     from: Option<Key<'static>>,
     to: Option<Key<'static>>,
-    /// The end of a period is the first moment after it.
+    /// The end of a period is the first instant after it.
     open: bool,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Interval<'a> {
         matches!(self.kind, Kind::Time(_) | Kind::FloatTime(..))
     }
 
-    /// The coordinates of this type, of the dimension at `coordinate`, that labels ask for.
+    /// The coordinates of this type, along the dimension at `coordinate`, that labels request.
     ///
     /// # Errors
     /// If they cannot be compared with the labels.
@@ -208,12 +208,13 @@ impl<'a> Interval<'a> {
         Interval::new(Kind::of(source, coordinate, datatype)?, labels)
     }
 
-    /// Whether a coordinate is before, in or after the requested range; one that equals nothing is before it.
+    /// Whether a coordinate is before, in or after the requested range; a coordinate that equals nothing counts as
+    /// before it.
     pub(super) fn place_of(&self, element: ElementRef<'_>) -> Ordering {
         self.key(element).map_or(Ordering::Less, |key| self.place(&key))
     }
 
-    /// The first and the last of the requested texts.
+    /// The first and the last of the requested strings.
     pub(super) fn texts(&self) -> [Option<&[u8]>; 2] {
         [&self.from, &self.to].map(|bound| match bound {
             Some(Key::Text(text)) => Some(&**text),
@@ -227,7 +228,7 @@ impl<'a> Interval<'a> {
             Labels::Equal(word) => (Some(word.as_str()), Some(word.as_str())),
             Labels::Nearest(_) if matches!(kind, Kind::Text) => {
                 return Err(Error::invalid(
-                    "its coordinates are texts, expected numbers or times for the nearest",
+                    "its coordinates are strings, expected numbers or times for the nearest",
                 ));
             }
             Labels::Nearest(word) => (Some(word.as_str()), Some(word.as_str())),
@@ -237,7 +238,7 @@ impl<'a> Interval<'a> {
             let from = from.map(|word| counting.period(word)).transpose()?.map(|(start, _)| start);
             let to = to.map(|word| counting.period(word)).transpose()?;
             target.open = to.is_some_and(|(start, end)| end > start);
-            // Before the instants are rounded to counts, which may make them equal.
+            // Checked before the instants are rounded to counts, which may make them equal.
             if from.zip(to).is_some_and(|(from, (_, to))| from > to || target.open && from == to) {
                 return Err(reversed(labels, "from the earlier to the later time"));
             }
@@ -364,7 +365,7 @@ struct Found {
     nearest: Option<(Key<'static>, u64)>,
 }
 
-/// Increasing positions: the first, the number of those that follow at one distance, and the others one by one.
+/// Increasing positions: a first run at a constant distance, then the others one by one.
 #[derive(Default)]
 struct Runs {
     start: u64,
@@ -440,7 +441,7 @@ fn block(array: &dyn ArraySource, start: u64, count: u64) -> Result<Values> {
     array.values(&Region::new(vec![start], vec![count]))
 }
 
-/// The text most similar to `word` among the first coordinates, and its position.
+/// The string most similar to `word` among the first coordinates, and its position.
 fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<(u64, String)>> {
     let mut texts = Vec::new();
     each(array, extent.min(MAX_TEXTS), &mut |_, element| {
@@ -462,7 +463,7 @@ fn incomparable(datatype: &Datatype) -> Error {
     Error::unsupported(format!("coordinates of type {datatype} cannot be compared, expected positions"))
 }
 
-/// The value of a format that is nearest to a 64-bit one.
+/// The value of a floating-point format that is nearest to a 64-bit one.
 fn rounded(value: f64, float: &Float) -> f64 {
     let (digits, min_exponent) = match float {
         Float::Half => (11, -14),
@@ -478,11 +479,11 @@ fn rounded(value: f64, float: &Float) -> f64 {
     (value / unit).round_ties_even() * unit
 }
 
-/// The count that means a missing time in datetimes of NumPy and TileDB.
+/// The count that represents a missing time in NumPy and TileDB datetimes.
 const NOT_A_TIME: i128 = i64::MIN as i128;
 
 /// The minimum number of coordinates that are read at a time.
 const BLOCK: u64 = 1 << 16;
 
-/// The maximum number of texts that are searched for a similar one.
+/// The maximum number of strings that are searched for a similar one.
 const MAX_TEXTS: u64 = 1 << 12;

@@ -1,6 +1,6 @@
-//! A source whose arrays are as long as the dimensions that they lie along.
+//! A source whose arrays are as long as their dimensions.
 //!
-//! In NetCDF-4 a variable may have fewer records than its unlimited dimension. Readers of NetCDF show the rest as fill
+//! In NetCDF-4 a variable may have fewer records than its unlimited dimension. NetCDF readers show the rest as fill
 //! values.
 
 use crate::source::engine::row_size;
@@ -17,11 +17,11 @@ use hyperslab_model::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A source in which arrays that are shorter than their unlimited dimensions have their length, with fill values behind
-/// the stored elements, as the NetCDF library shows them. It is for reading; verbs that compare or convert stores need the
-/// arrays as they are.
+/// A source in which arrays that are shorter than their unlimited dimensions are extended to the full length, with fill
+/// values after the stored elements, as the NetCDF library shows them. It is meant for reading; verbs that compare or
+/// convert stores need the arrays unchanged.
 ///
-/// The lengths of dimensions are found by listing all objects, when an array along an unlimited dimension is asked for.
+/// The lengths of dimensions are found by listing all objects, when an array along an unlimited dimension is requested.
 ///
 /// ```
 /// use hyperslab::select::{FullLength, Select};
@@ -67,7 +67,7 @@ impl FullLength {
         Ok(Arc::clone(known.insert(Arc::new(growing))))
     }
 
-    /// The full extents of an array with these dimensions; `None` if it has them.
+    /// The full extents of an array with these dimensions; `None` if the array already has them.
     fn full(&self, path: &NodePath, kind: NodeKind, dims: &[Dimension]) -> Result<Option<Vec<u64>>> {
         let dims = along(path, kind, dims);
         if !dims.iter().any(|of| of.coordinate.is_some() && !of.extent.is_fixed()) {
@@ -131,8 +131,8 @@ fn lengthened(extent: Extent, current: u64) -> Extent {
     }
 }
 
-/// The element that readers show where nothing is stored: the fill value of the array, that of its attribute, or that of
-/// the format.
+/// The element that readers show where nothing is stored: the fill value of the array, that of its attribute, or that
+/// of the format.
 fn fill(node: &Node, array: &dyn ArraySource, dialect: &Dialect) -> Result<Values> {
     let datatype = array.datatype();
     if let Some(Fill::Value(value)) = node.storage().map(|storage| &storage.fill) {
@@ -156,7 +156,7 @@ fn fill(node: &Node, array: &dyn ArraySource, dialect: &Dialect) -> Result<Value
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// An array with fill values behind its elements.
+/// An array with fill values after its elements.
 struct Lengthened {
     array: Arc<dyn ArraySource>,
     extents: Vec<u64>,
@@ -187,7 +187,7 @@ impl ArrayView for Lengthened {
             if stored.count == part.count {
                 return self.array.read_part(&part, &mut Planes::whole(out), heap, scratch);
             }
-            // What the array itself reads comes first: it may only find its own content in the heap.
+            // The elements of the array are read first: the heap must contain nothing but its own content.
             let mut read = vec![0; stored.bytes(row)?];
             if !read.is_empty() {
                 self.array.read_part(&stored, &mut Planes::whole(&mut read), heap, scratch)?;
@@ -201,7 +201,7 @@ impl ArrayView for Lengthened {
     }
 
     fn is_shown_unwritten(&self) -> Result<bool> {
-        // The elements behind those of the array may have another fill value.
+        // The elements after those of the array may have another fill value.
         Ok(false)
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The elements of any region are those of the array, and the fill value behind them.
+        /// The elements of any region are those of the array, followed by the fill value.
         #[test]
         fn regions_of_a_lengthened_array_have_fill_behind_its_elements(
             sides in prop::collection::vec((0..5_u64, 0..4_u64, 1..4_u64), 1..4),

@@ -20,8 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 /// A source with selected positions of its dimensions, in the order of the selection.
 ///
-/// Attributes and references are unchanged, even if they contain positions. So are values that are positions or counts
-/// along the dimensions, as in ragged arrays; for these, [`Source::left_behind`] has `LeftBehind::Linked`.
+/// Attributes and references are unchanged, even if they contain positions. Values that are positions or counts along
+/// the dimensions, as in ragged arrays, are also unchanged; for these, [`Source::left_behind`] returns
+/// `LeftBehind::Linked`.
 ///
 /// ```
 /// use hyperslab::select::{Narrowed, Pick, Select};
@@ -43,21 +44,21 @@ pub struct Narrowed {
     dimensions: BTreeMap<NodePath, Picks>,
     /// The selected positions of unnamed dimensions, by array and dimension number.
     nameless: BTreeMap<(NodePath, usize), Picks>,
-    /// The dimensions that have other positions than in the source.
+    /// The dimensions whose positions differ from those in the source.
     cut: BTreeSet<NodePath>,
-    /// The arrays whose values are positions or counts along these; found when they are asked for.
+    /// The arrays whose values are positions or counts along these dimensions, found on demand.
     linked: OnceLock<BTreeSet<NodePath>>,
 }
 
 impl Narrowed {
-    /// Narrows `source` to the selections for the dimensions of objects at or below `entries`. Selections are
-    /// resolved as in [`Selected::new`](super::Selected::new). Selections by dimension order need a single array.
+    /// Narrows `source` to the selections for the dimensions of objects at or below `entries`. Selections are resolved
+    /// as in [`Selected::new`](super::Selected::new). Selections by dimension order require a single array.
     ///
     /// # Errors
     /// As [`Selected::new`](super::Selected::new).
     pub fn new(source: Arc<dyn Source>, selections: &[Select], entries: &[Entry]) -> Result<Narrowed> {
         let mut known = Known::default();
-        // The array, if there is only one in addition to coordinates.
+        // The only array apart from coordinates, if there is just one.
         let (mut only, mut arrays) = (None, 0_u64);
         let mut add = |entry: &Entry, is_named: bool| {
             known.add(entry);
@@ -191,10 +192,11 @@ impl SourceView for Narrowed {
     }
 }
 
-/// Refuses the dimension of a sparse array: a part of it would be some of its cells, whatever their positions.
+/// Refuses a dimension of a sparse array: selecting a part of it would select arbitrary cells, regardless of their
+/// positions.
 fn refuse_sparse(source: &dyn Source, dimension: &NodePath) -> Result<()> {
     let Some(group) = dimension.parent() else { return Ok(()) };
-    // Cells that cannot be read are an error where they are converted.
+    // Unreadable cells are reported when they are converted.
     let cells = source.find(&group).and_then(|entry| source.cells(&entry.handle));
     let Ok(Some(cells)) = cells else { return Ok(()) };
     let is_own = |column: &CellColumn| column.is_dimension && column.name == dimension.name();

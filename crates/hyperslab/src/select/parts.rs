@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// A part of a source: some objects with everything below them, the groups on their paths, the dimensions of their
-/// arrays, and the variables that attributes of all these name: coordinates, bounds, grid mappings.
+/// arrays, and the variables that the attributes of all these objects name: coordinates, bounds, grid mappings.
 #[derive(Clone, Debug)]
 pub struct Parts {
     kept: FxHashSet<NodePath>,
@@ -59,7 +59,7 @@ impl Parts {
     /// Whether a line of a digest belongs to the part. `path` is that of an object, or `PATH@NAME` of an attribute.
     pub fn has_line(&self, path: &str) -> bool {
         let is_part = |path: &str| NodePath::new(path).is_ok_and(|path| self.has_path(&path));
-        // Names of objects may contain an @ too.
+        // Object names may also contain an @.
         is_part(path) || path.rsplit_once('@').is_some_and(|(object, _)| is_part(object))
     }
 
@@ -85,7 +85,7 @@ impl Parts {
                 .any(|path| self.kept.contains(&path))
     }
 
-    /// Adds the dimensions of arrays, the variables that their attributes name, and in turn what these need.
+    /// Adds the dimensions of arrays, the variables that their attributes name, and in turn everything that these need.
     fn add_arrays(&mut self, source: &dyn Source, mut left: Vec<Entry>) -> Result<()> {
         while let Some(entry) = left.pop() {
             let Item::Array { shape, .. } = &entry.item else { continue };
@@ -143,7 +143,7 @@ fn led_to(source: &dyn Source, entries: &[Entry]) -> Result<Vec<Entry>> {
     let mut link_at = |at: &NodePath| Ok(known.get(at).cloned());
     let hops = entries.iter().flat_map(|entry| links::hops(&entry.handle.path, &mut link_at));
     let found: FxHashSet<NodePath> = hops.collect();
-    // A link without target remains a link.
+    // A link without a target remains a link.
     found.iter().filter_map(|path| valid(source.find(path)).transpose()).collect()
 }
 

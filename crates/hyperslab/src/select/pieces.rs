@@ -3,10 +3,11 @@
 use super::{Axis, Selected};
 
 impl Selected {
-    /// Divides the selection into pieces of at most `max` elements, and at least one. Two selections whose counts are
-    /// equal without those of 1 have pieces with the same numbers of elements.
+    /// Divides the selection into pieces of at most `max` elements and at least one. Two selections whose counts are
+    /// equal, ignoring counts of 1, have pieces with the same numbers of elements.
     pub(crate) fn pieces(&self, max: u64) -> impl Iterator<Item = Selected> + '_ {
-        // The outermost dimension of which one position fits. A piece has one position of each dimension before it.
+        // The outermost dimension of which a single position fits. A piece has one position of each dimension before
+        // it.
         let (mut cut, mut inner, mut all) = (self.axes.len().saturating_sub(1), 1_u64, 1_u64);
         for (dimension, count) in self.axes.iter().map(Axis::count).enumerate().rev() {
             if all > max {

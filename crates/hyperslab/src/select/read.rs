@@ -1,4 +1,4 @@
-//! Reads selections, each chunk as rarely as possible.
+//! Reads selections, decoding each chunk as few times as possible.
 
 use super::{Axis, Picks, Selected};
 use crate::source::ArraySource;
@@ -24,7 +24,7 @@ impl Selected {
         Ok(Values { rows: rows.into(), heap })
     }
 
-    /// Reads the selected elements in row-major order into the caller's memory. `heap` is empty, or was filled by
+    /// Reads the selected elements in row-major order into the caller's memory. `heap` must be empty, or filled by
     /// reading from this array.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl Picks {
             }
             Picks::List(list) => list,
         };
-        // In contiguous arrays, positions are read together if little is between them.
+        // In contiguous arrays, positions are read together if there is little between them.
         let near = (NEAR / bytes.max(1)).max(1).next_multiple_of(chunk.max(1));
         let mut sorted: Vec<(u64, u64)> = list.iter().copied().zip(0..).collect();
         sorted.sort_unstable();
@@ -249,7 +249,7 @@ impl Tile {
         self.runs.push(Run { start: at, count: 1, step: 1, to });
     }
 
-    /// Positions at a constant distance need no list.
+    /// Narrows the range to the requested positions if they have a constant distance.
     fn tighten(&mut self) {
         if let [only] = self.runs.as_mut_slice() {
             self.hull = Run { start: self.hull.start, count: only.count, step: only.step, to: 0 };
@@ -257,7 +257,7 @@ impl Tile {
         }
     }
 
-    /// The part of `count` positions from `first` on.
+    /// The part of `count` positions, starting at `first`.
     fn part(&self, first: u64, count: u64) -> Tile {
         let Run { start, step, .. } = self.hull;
         Tile {
@@ -298,7 +298,7 @@ struct Reading<'a, 'r, 'p> {
 }
 
 impl Reading<'_, '_, '_> {
-    /// Reads the elements of one tile of each dimension and moves them to their place.
+    /// Reads the elements of one tile in each dimension and moves them to their place.
     fn tile(&mut self, tiles: &[&Tile]) -> Result<()> {
         let hull: Vec<_> = tiles.iter().map(|tile| tile.hull.clone()).collect();
         let counts: Vec<_> = hull.iter().map(|run| run.count).collect();

@@ -58,26 +58,26 @@ pub(super) enum Part {
 pub enum Pick {
     /// One position; negative ones count from the end. The result does not have the dimension.
     Position(i64),
-    /// The positions from `start` up to but not including `stop`, at the distance `step`. Negative bounds count from
-    /// the end; bounds are limited to the extent, as in NumPy. A negative step gives descending positions.
+    /// The positions from `start` up to but not including `stop`, `step` apart. Negative bounds count from the end;
+    /// bounds are limited to the extent, as in NumPy. A negative step yields descending positions.
     Range {
         /// The first position. `None` for the beginning, or for the end with a negative step.
         start: Option<i64>,
         /// The first excluded position. `None` for the end, or for before the beginning with a negative step.
         stop: Option<i64>,
-        /// The distance between two positions, not 0.
+        /// The distance between two positions; must not be 0.
         step: i64,
     },
     /// These positions in this order; a position may occur several times.
     List(Vec<i64>),
-    /// The positions at which the mask is true. It has the length of the dimension.
+    /// The positions at which the mask is true. The mask has the length of the dimension.
     Mask(Vec<bool>),
     /// The positions with these coordinates.
     Labels(Labels),
 }
 
-/// A selection by coordinates. Texts are parsed with the datatype of the coordinates: numbers, names, or dates such
-/// as `2026-03` in the calendar and units of the dimension.
+/// A selection by coordinates. The strings are parsed with the datatype of the coordinates: numbers, names, or dates
+/// such as `2026-03` in the calendar and units of the dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Labels {
@@ -142,17 +142,17 @@ impl Pick {
         Pick::Range { start, stop, step }
     }
 
-    /// The coordinates between two texts, both included.
+    /// The coordinates between two values given as text, both included.
     pub fn between(first: Option<&str>, last: Option<&str>) -> Pick {
         Pick::Labels(Labels::Between(first.map(str::to_owned), last.map(str::to_owned)))
     }
 
-    /// The coordinates that equal a text.
+    /// The coordinates that equal a value given as text.
     pub fn equal(word: impl Into<String>) -> Pick {
         Pick::Labels(Labels::Equal(word.into()))
     }
 
-    /// The coordinate that is nearest to a text.
+    /// The coordinate that is nearest to a value given as text.
     pub fn nearest(word: impl Into<String>) -> Pick {
         Pick::Labels(Labels::Nearest(word.into()))
     }

@@ -1,4 +1,4 @@
-//! Suggests selections that work, where others do not or may mean something else.
+//! Suggests selections that work in place of ones that do not or that may mean something else.
 
 use super::characters::are_names;
 use super::coordinate::{Near, are_comparable, near};
@@ -10,17 +10,17 @@ use hyperslab_core::{Error, ErrorKind, Remedy, Result};
 use hyperslab_model::{Dimension, NodeKind, NodePath};
 use std::collections::BTreeMap;
 
-/// A selection that was read in one of two possible ways.
+/// A selection that was interpreted in one of two possible ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
-    /// How it was read.
+    /// How it was interpreted.
     pub text: String,
-    /// What to write for the other way.
+    /// What to write for the other interpretation.
     pub remedy: Option<Remedy>,
 }
 
-/// The positions in `selections` that look like years, of dimensions whose coordinates are times; ranges that select
-/// nothing, and ranges of positions that reach beyond their dimension.
+/// Doubts about `selections`: positions that look like years, along dimensions whose coordinates are times; ranges that
+/// select nothing; and ranges of positions that reach beyond their dimension.
 ///
 /// # Errors
 /// If the objects of the source cannot be listed.
@@ -68,7 +68,7 @@ pub fn doubts(source: &dyn Source, selections: &[Select]) -> Result<Vec<Doubt>> 
     Ok(doubts)
 }
 
-/// What is doubtful about a position that looks like a year, if an object is the dimension with times as coordinates.
+/// The doubt about a position that looks like a year, if an object is the dimension and has times as coordinates.
 fn doubt_of_year(
     source: &dyn Source,
     selections: &[Select],
@@ -83,13 +83,13 @@ fn doubt_of_year(
     if !is_position || !is_named(&handle.path, name) {
         return None;
     }
-    // Coordinates that are not times give no doubt; unreadable ones are reported where they are needed.
+    // Coordinates that are not times cause no doubt; unreadable ones are reported when they are needed.
     let near = near(source, &handle.path, length, &at.to_string()).ok()?.filter(|near| near.is_time)?;
     let text = format!("{name}={at} selects position {at}, not the year {at}");
     Some(Doubt { text, remedy: nearest(selections, &handle.path, pick, near) })
 }
 
-/// What is doubtful about one range. Errors are reported where positions are needed.
+/// The doubt about one range. Errors are reported when positions are needed.
 fn doubt_of_range(
     source: &dyn Source,
     selections: &[Select],
@@ -115,7 +115,7 @@ fn doubt_of_range(
         }
         _ => return None,
     };
-    // Numbers with a colon are positions, and values were possibly meant.
+    // Numbers with a colon are positions, but values may have been meant.
     let values = match pick {
         Pick::Range { start: Some(start), stop: Some(stop), step: 1 } => {
             let labels = Labels::Between(Some(start.to_string()), Some(stop.to_string()));
@@ -129,7 +129,8 @@ fn doubt_of_range(
     Some(Doubt { text, remedy })
 }
 
-/// Whether a source has dimensions with coordinates of all names in a selection by coordinates. Other parts are not looked at.
+/// Whether a source has dimensions with coordinates of all names in a selection by coordinates. Other parts are
+/// ignored.
 ///
 /// # Errors
 /// If the objects of the source cannot be listed.
@@ -152,11 +153,11 @@ pub fn has_coordinates(source: &dyn Source, select: &Select) -> Result<bool> {
     Ok(missing.is_empty())
 }
 
-/// Positions that are more probably years.
+/// Positions that are more likely to be years.
 const YEARS: std::ops::RangeInclusive<i64> = 1000..=9999;
 
-/// Adds to the error of a position or coordinate that does not exist the coordinate that was probably meant, and to that
-/// of a range from high to low the range in order.
+/// Adds a suggestion to an error: for a position or coordinate that does not exist, the coordinate that was probably
+/// meant; for a range from high to low, the range in order.
 pub(super) fn by_coordinate(
     error: Error,
     source: &dyn Source,
@@ -186,7 +187,7 @@ pub(super) fn by_coordinate(
     }
 }
 
-/// Adds to the error of a range the range with its ends exchanged, if that one is sound.
+/// Adds to the error of a range a suggestion with its ends exchanged, if that range is valid.
 pub(super) fn in_order(
     error: Error,
     selections: &[Select],
@@ -201,7 +202,7 @@ pub(super) fn in_order(
     }
 }
 
-/// The selection with the coordinate that is nearest, or equal, in the place of `pick`.
+/// The selection with the nearest or equal coordinate in place of `pick`.
 fn nearest(selections: &[Select], path: &NodePath, pick: &Pick, near: Near) -> Option<Remedy> {
     let Near { labels, at, equal, .. } = near;
     let effect = match equal {
@@ -212,7 +213,7 @@ fn nearest(selections: &[Select], path: &NodePath, pick: &Pick, near: Near) -> O
     instead(selections, path, pick, labels, Some(effect))
 }
 
-/// The selection with these labels in the place of `pick`.
+/// The selection with these labels in place of `pick`.
 fn instead(
     selections: &[Select],
     path: &NodePath,
@@ -231,7 +232,7 @@ fn instead(
         })?;
         match part {
             Part::Named(_, own) => *own = better.clone(),
-            // A coordinate is selected by name only.
+            // A coordinate can only be selected by name.
             next => {
                 *next = Part::Next((..).into());
                 parts.push(Part::Named(path.name().to_owned(), better.clone()));
@@ -242,7 +243,7 @@ fn instead(
     })
 }
 
-/// The selection with another name of a dimension.
+/// The selection with another name for a dimension.
 pub(super) fn renamed(selection: &Select, name: &str, better: &str) -> Option<Remedy> {
     let mut parts = selection.parts().ok()?.to_vec();
     for part in &mut parts {

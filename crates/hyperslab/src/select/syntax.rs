@@ -11,7 +11,7 @@ impl FromStr for Select {
     /// Parses a selection: `0:10:2,:,5`, `time=3,lat=0:90:2`, `lat=-30..30`, `station==oslo`, `lat~=59.9`.
     ///
     /// # Errors
-    /// For a text that is not a selection.
+    /// If the text is not a selection.
     fn from_str(text: &str) -> Result<Select> {
         Ok(Select::of_parts(parse(text)?))
     }
@@ -23,7 +23,8 @@ fn parse(text: &str) -> Result<Vec<Part>> {
     parts.iter().enumerate().map(read).collect()
 }
 
-/// Adds to the error in a part the selection by coordinate that was probably meant: `lat=1.5`, `station=oslo`.
+/// Adds to the error in a part a suggestion of the selection by coordinate that was probably meant: `lat=1.5`,
+/// `station=oslo`.
 fn by_coordinate(error: Error, whole: &str, parts: &[&str], at: usize) -> Error {
     let better = parts.get(at).and_then(|part| {
         let (name, value) = parted(part, "=")?;
@@ -55,7 +56,7 @@ fn by_coordinate(error: Error, whole: &str, parts: &[&str], at: usize) -> Error 
     }
 }
 
-/// Splits at commas that are not inside of brackets or quotes.
+/// Splits at commas that are not inside brackets or quotes.
 fn split(text: &str) -> Result<Vec<&str>> {
     let (mut parts, mut begin, mut depth, mut quoted) = (Vec::new(), 0, 0_u32, false);
     for (at, c) in text.char_indices() {
@@ -139,7 +140,7 @@ fn word(whole: &str, text: &str) -> Result<String> {
     }
 }
 
-/// The texts before and after the first `mark` outside of quotes.
+/// The text before and after the first `mark` outside quotes.
 fn parted<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
     let mut quoted = false;
     for (at, c) in text.char_indices() {

@@ -1,12 +1,12 @@
-//! Times at which a store is looked at, as text.
+//! The times as of which a store is read, as text.
 
 use crate::format::Times;
 use hyperslab_cf::time::{Counting, NANOSECOND, is_date};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::TimeUnit;
 
-/// The times that a text names: `2026-03-01T06:00` or `1772344800000`, milliseconds since 1970, for all that was written
-/// until then; `A..B` for what was written from one to the other, of which either may be left out.
+/// Parses times: `2026-03-01T06:00` or `1772344800000` (milliseconds since 1970) for everything written until then;
+/// `A..B` for everything written from A to B, either of which may be left out.
 ///
 /// ```
 /// use hyperslab::select::times;
@@ -19,8 +19,8 @@ use hyperslab_model::TimeUnit;
 /// ```
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for other texts, times before 1970, and a first time
-/// after the last.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for any other text, times before 1970, and a first
+/// time after the last.
 pub fn times(text: &str) -> Result<Times> {
     let (start, end) = text.split_once("..").unwrap_or(("", text));
     let times = Times {
@@ -47,7 +47,7 @@ pub fn time_text(milliseconds: u64) -> String {
     }
 }
 
-/// The first and the last millisecond of what a text names.
+/// The first and the last millisecond of the time that a text names.
 fn moment(text: &str) -> Result<(u64, u64)> {
     let expected = || {
         Error::invalid(format!(

@@ -17,7 +17,7 @@ pub struct ShownCells {
     pub name: String,
     /// The number of cells.
     pub count: u64,
-    /// The columns whose stored numbers are shown although attributes give them another meaning.
+    /// The columns that are shown as stored although attributes give their numbers another meaning.
     pub encoded: Vec<(String, Encoded)>,
     cells: Arc<dyn CellSource>,
     query: CellQuery,
@@ -33,7 +33,7 @@ impl ShownCells {
         self.columns.iter().collect()
     }
 
-    /// Reads the cells. It can be called several times.
+    /// Reads the cells. Can be called several times.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -45,9 +45,8 @@ impl ShownCells {
         Ok(Box::new(batches.map(|batch| self.decode(batch?))))
     }
 
-    /// The same cells with CF attributes applied to the columns, as
-    /// [`ShowOptions::decode`](super::ShowOptions::decode) does it for an array. Columns of times are read once to find
-    /// their unit.
+    /// The same cells with CF attributes applied to the columns, as [`ShowOptions::decode`](super::ShowOptions::decode)
+    /// does for an array. Columns of times are read once to find their unit.
     ///
     /// # Errors
     /// If attributes or times cannot be read.
@@ -89,11 +88,11 @@ impl ShownCells {
 }
 
 /// The cells of a sparse array, or some of its columns with the coordinates of the cells; `None` if the targets have no
-/// cells. Selections give bounds of coordinates. Batches are read on demand.
+/// cells. Selections give coordinate bounds. Batches are read on demand.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if only some of the targets are columns of the array,
-/// if positions are selected, or no dimension; if the cells cannot be located.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if only some of the targets are columns of the
+/// array, if positions are selected, or something that is not a dimension; if the cells cannot be located.
 pub fn show_cells(
     source: &dyn Source,
     targets: &[LocatedObject],
@@ -121,7 +120,7 @@ pub fn show_cells(
         },
     };
     if let (None, Some(other)) = (&columns, others.first()) {
-        let text = format!("is asked for together with all of {}", group.path);
+        let text = format!("is requested in addition to all of {}", group.path);
         return Err(Error::invalid(text).in_object(&other.entry.handle.path));
     }
     let ranges = select::ranges(source, &group, cells.columns(), selections);
@@ -134,7 +133,7 @@ pub fn show_cells(
         Some(indexes) => indexes.iter().filter_map(|index| all.get(*index)).cloned().collect(),
     };
     let encoded = columns.iter().filter_map(|column| {
-        // Stored values can be shown although attributes cannot be read.
+        // Stored values can be shown even if attributes cannot be read.
         let decoder = decoder(source, &group.path, column).ok()?;
         Some((group.path.child(&column.name).to_string(), decoder.encoded()?))
     });
@@ -151,10 +150,10 @@ fn decoder(source: &dyn Source, group: &NodePath, column: &CellColumn) -> Result
     Ok(Decoder::new(source, &path, &node.map_err(|error| error.in_object(&path))?, &column.datatype))
 }
 
-/// The indexes of the columns with coordinates and of the wanted ones; `None` if none of these is a column.
+/// The indexes of the coordinate columns and of the wanted ones; `None` if none of the wanted ones is a column.
 ///
 /// # Errors
-/// If only some of them are.
+/// If only some of the wanted ones are columns.
 fn columns(cells: &dyn CellSource, group: &NodePath, wanted: &[LocatedObject]) -> Result<Option<Vec<usize>>> {
     let columns = cells.columns();
     let paths: Vec<NodePath> = columns.iter().map(|column| group.child(&column.name)).collect();

@@ -3,7 +3,7 @@
 use hyperslab_core::rows::Heap;
 use hyperslab_model::{Datatype, Reference, Values};
 
-/// A member of a compound, which may be in another: where it lies in a row.
+/// The position within a row of a member of a compound, which may be nested in another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) offset: usize,

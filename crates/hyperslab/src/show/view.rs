@@ -1,5 +1,4 @@
-//! What is shown of an array or attribute, before its values are read: dimensions, coordinates, and how elements are
-//! decoded.
+//! A view of an array or attribute before its values are read: dimensions, coordinates, and how elements are decoded.
 
 use super::{Gap, Part, Shown, ShownAxis, check_empty, with_coordinate};
 use crate::decode::{Decoder, Encoded, Times};
@@ -13,25 +12,26 @@ use std::sync::Arc;
 /// How an array is shown.
 #[derive(Clone, Debug, Default)]
 pub struct ShowOptions {
-    /// The selected elements; all without selection.
+    /// The selected elements; all elements if there is no selection.
     pub select: Vec<Select>,
     /// The names of the member of a compound to show, outermost first; the whole elements if there are none.
     pub member: Vec<String>,
     /// Apply CF attributes to values and coordinates: unpack numbers, show times as dates, flags as words, and missing
     /// values as null.
     pub decode: bool,
-    /// Show the characters of an array along its last dimension as texts.
+    /// Show the characters of an array along its last dimension as strings.
     pub texts: bool,
     /// Leave out the middle of large arrays.
     pub abbreviate: Option<Abbreviation>,
 }
 
-/// How much is shown of arrays with more than `above` elements: the first and last positions of each dimension.
+/// How much is shown of arrays with more than `above` elements: the number of first and last positions of each
+/// dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Abbreviation {
-    /// The maximum number of elements that are all shown.
+    /// The maximum number of elements of arrays that are shown completely.
     pub above: u64,
-    /// How many positions of the last dimension are shown at each end.
+    /// The number of positions of the last dimension that are shown at each end.
     pub columns: u64,
     /// As `columns`, for the dimension before the last.
     pub rows: u64,
@@ -44,7 +44,7 @@ impl Abbreviation {
     fn edges(&self, rank: usize, kept: &[usize]) -> Vec<u64> {
         let mut edges = vec![u64::MAX; rank];
         for (from_end, dimension) in kept.iter().rev().enumerate() {
-            // A single dimension goes down.
+            // A single dimension is shown vertically.
             let edge = match from_end {
                 0 if kept.len() > 1 => self.columns,
                 0 | 1 => self.rows,
@@ -58,7 +58,7 @@ impl Abbreviation {
     }
 }
 
-/// What is shown of an array or attribute. Its values are read on demand.
+/// A view of an array or attribute. Its values are read on demand.
 #[allow(missing_debug_implementations, reason = "elements are read from a source, which has no text form")]
 pub struct View {
     /// The path of the object, with `@NAME` for an attribute.
@@ -71,9 +71,9 @@ pub struct View {
     pub fixed: Vec<ShownAxis>,
     /// The sources of a virtual array that do not exist.
     pub missing: MissingSources,
-    /// The reasons why coordinates cannot be read; positions are in their place.
+    /// The reasons why coordinates cannot be read; positions are shown in their place.
     pub unread: Vec<Error>,
-    /// The arrays whose stored numbers are shown although attributes give them another meaning.
+    /// The arrays that are shown as stored although attributes give their numbers another meaning.
     pub encoded: Vec<(String, Encoded)>,
     content: Content,
 }
@@ -89,7 +89,7 @@ enum Content {
     },
 }
 
-/// What is shown of stored elements.
+/// Which part of stored elements is shown.
 enum ShownElements {
     Whole,
     Decoded(Box<Decoder>),
@@ -108,12 +108,12 @@ impl ShownElements {
 }
 
 impl View {
-    /// Whether the labels of its enumeration are in an order.
+    /// Whether the labels of its enumeration are ordered.
     pub(crate) fn has_ordered_labels(&self) -> bool {
         matches!(&self.content, Content::Stored { array, .. } if array.has_ordered_labels())
     }
 
-    /// What the options show of `target`.
+    /// The view of `target` that the options define.
     ///
     /// # Errors
     /// If `target` is neither an array nor an attribute, the selections do not fit it, or it cannot be read.
@@ -144,7 +144,7 @@ impl View {
         self.axes.iter().try_fold(1_u64, |count, axis| count.checked_mul(u64::try_from(axis.len()).ok()?))
     }
 
-    /// The number of selected elements if some are left out, since they are many; `None` if all are shown.
+    /// The number of selected elements if some are left out because there are many; `None` if all are shown.
     pub fn abbreviated_from(&self) -> Option<u64> {
         self.axes.iter().any(|axis| axis.gap().is_some()).then(|| {
             let extent = |axis: &ShownAxis| axis.len() as u64 + axis.gap().map_or(0, |gap| gap.count);
@@ -216,7 +216,7 @@ impl View {
         let selected = match options.abbreviate.filter(|short| count.is_none_or(|count| count > short.above))
         {
             Some(short) => {
-                // Texts are whole.
+                // Strings are always complete.
                 let shown =
                     kept.split_last().filter(|_| joined.is_some()).map_or(&*kept, |(_, before)| before);
                 selected.edges(&short.edges(all.len(), shown))
@@ -259,7 +259,7 @@ impl View {
                     shown = ShownElements::Decoded(Box::new(own));
                 }
                 Err(error) if options.decode => return Err(error),
-                // Stored values can be shown although attributes cannot be read.
+                // Stored values can be shown even if attributes cannot be read.
                 own => {
                     let encoded = own.ok().and_then(|own| own.encoded());
                     view.encoded.extend(encoded.map(|encoded| (entry.handle.path.to_string(), encoded)));
@@ -383,7 +383,8 @@ pub(crate) fn shown_shape(source: &dyn Source, entry: &Entry) -> Result<(Shape, 
     })
 }
 
-/// The datatype of texts whose characters are elements along the last dimension. `None` if they are not.
+/// The datatype of strings whose characters are elements along the last dimension. `None` if the elements are not such
+/// characters.
 fn joined_text(datatype: &Datatype, selected: &Selected, rank: usize) -> Option<Datatype> {
     let Datatype::String(Text::Fixed { len: 1, .. }) = datatype.resolved() else { return None };
     let last = rank.checked_sub(1).filter(|last| selected.kept().contains(last))?;
@@ -395,7 +396,7 @@ fn joined_text(datatype: &Datatype, selected: &Selected, rank: usize) -> Option<
 struct Coordinates {
     datatype: Arc<Datatype>,
     values: Values,
-    /// What they mean, if they are not decoded.
+    /// What the numbers represent, if they are not decoded.
     encoded: Option<Encoded>,
 }
 
@@ -413,7 +414,8 @@ fn coordinates(
     match entry.item {
         Item::Array { kind: NodeKind::DimCoord, datatype: Some(_), .. } => {}
         Item::Unreadable(unreadable) => return Err(Error::new(unreadable.kind, unreadable.reason)),
-        // What a format stores for a dimension without coordinates, such as the zeros of a dimension scale, is not a label.
+        // Values that a format stores for a dimension without coordinates, such as the zeros of a dimension scale, are
+        // not labels.
         _ => return Ok(None),
     }
     let array = source.array(&entry.handle)?;

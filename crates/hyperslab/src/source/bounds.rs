@@ -1,13 +1,13 @@
-//! What an array may ask for, in proportion to its store. A few bytes can claim any number of elements, and many elements
-//! can name the same bytes.
+//! Limits on what an array may claim, in proportion to its store. A few bytes can claim any number of elements, and
+//! many elements can refer to the same bytes.
 
 use super::{ArraySource, ContentStorage, Source};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Limit, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rejects arrays whose size is out of proportion to their file: reading the fill value of exabytes that were never
-/// written would not end.
+/// Rejects arrays whose size is out of proportion to their file: reading exabytes of fill values that were never
+/// written would never end.
 ///
 /// # Errors
 /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded), with the option that raises the limit.
@@ -28,8 +28,8 @@ pub(crate) fn check_counts(source: &dyn Source, array: &dyn ArraySource, counts:
     })
 }
 
-/// The elements of all arrays that one run of a verb reads. Many arrays together may ask for no more than one: a few
-/// bytes each can claim as much as their file may.
+/// The elements of all arrays that one run of a verb reads. All arrays together are limited as one array is, since each
+/// of many small arrays can claim as much as its file allows.
 #[derive(Debug, Default)]
 pub struct Asked(AtomicU64);
 
@@ -37,7 +37,7 @@ impl Asked {
     /// As [`check_counts`], for this array together with those before it.
     ///
     /// # Errors
-    /// As [`check_counts`]. The array then does not count for those after it.
+    /// As [`check_counts`]. The array is then not counted for those after it.
     pub(crate) fn check(&self, source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
         check_counts(source, array, counts)?;
         let bytes = size_of(array, counts).unwrap_or(u64::MAX);
@@ -52,7 +52,7 @@ impl Asked {
     }
 }
 
-/// The bytes of so many elements; `None` if they are more than 2^64.
+/// The size of this many elements in bytes; `None` if it exceeds 2^64.
 fn size_of(array: &dyn ArraySource, counts: &[u64]) -> Option<u64> {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     element_count(counts).and_then(|count| count.checked_mul(row))
@@ -65,7 +65,7 @@ fn check_bytes(
     detail: &dyn Fn(u64) -> String,
 ) -> Result<()> {
     let is_within = |most: u64| bytes.is_some_and(|bytes| bytes <= most);
-    // Sizes are computed only if they decide: that of a store of many files needs a walk.
+    // Sizes are computed only if they are needed: that of a store of many files requires a walk.
     if is_within(source.limits().allocation.saturating_mul(free))
         || is_within(source.size()?.saturating_mul(MAX_RATIO))
     {
@@ -78,7 +78,7 @@ fn check_bytes(
     }
 }
 
-/// Rejects arrays of many times more chunks than their store has bytes: looking for each of them would not end.
+/// Rejects arrays with many times more chunks than their store has bytes: looking up each of them would never end.
 fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64]) -> Result<()> {
     let along = counts.iter().zip(array.chunk()).map(|(count, chunk)| count.div_ceil((*chunk).max(1)));
     let is_chunked =
@@ -100,10 +100,11 @@ fn check_chunk_count(source: &dyn Source, array: &dyn ArraySource, counts: &[u64
     }
 }
 
-/// Looking for a chunk takes as long as reading this number of bytes.
+/// Looking up a chunk takes as long as reading this number of bytes.
 const CHUNK_COST: u64 = 256;
 
-/// The most bytes that the elements of an array may name, each as often as it is named.
+/// The maximum number of bytes that the elements of an array may refer to; bytes referred to several times count each
+/// time.
 ///
 /// # Errors
 /// If the size of the store cannot be read.
@@ -111,14 +112,14 @@ pub(crate) fn most_content(source: &dyn Source, array: &dyn ArraySource) -> Resu
     let plain = source.limits().allocation / 4;
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     let rows = element_count(array.extents().unwrap_or_default()).unwrap_or(u64::MAX).saturating_mul(row);
-    // Only arrays that are scattered over other files need the sizes of these, which take a walk.
+    // Only arrays that are scattered over other files need the sizes of those files, which require a walk.
     let size = if array.is_divisible() { source.size()? } else { source.size_with_parts()? };
     Ok(source.dialect().content.most(size, rows).max(plain))
 }
 
 impl ContentStorage {
-    /// The most bytes that elements of `rows` bytes in memory, without what they name, may name in a store of `size`
-    /// bytes.
+    /// The maximum number of bytes that elements may refer to in a store of `size` bytes. `rows` is the size of the
+    /// elements in memory in bytes, without what they refer to.
     fn most(self, size: u64, rows: u64) -> u64 {
         match self {
             ContentStorage::InChunks => size.saturating_mul(MAX_CHUNK_CONTENT),
@@ -130,17 +131,18 @@ impl ContentStorage {
     }
 }
 
-/// So many times the allocation limit may be read of an array in a file of any size, and of all arrays in a run.
+/// How many times the allocation limit may be read from an array, and from all arrays in a run, whatever the size of
+/// the file.
 const FREE_IN_AN_ARRAY: u64 = 4;
 const FREE_IN_A_RUN: u64 = 2;
 /// Above the maximum ratio of deflate.
 const MAX_RATIO: u64 = 1100;
-/// The ratio that Zstandard reaches for texts that repeat.
+/// The ratio that Zstandard reaches for repeated strings.
 const MAX_CHUNK_CONTENT: u64 = 1 << 16;
-/// Content that every element has for itself takes more than an eighth of what is counted for it: its stored bytes, the
-/// slot that names it and the following of the name.
+/// Content that belongs to one element alone takes more than an eighth of what is counted for it: its stored bytes, the
+/// slot that refers to it and the cost of following the reference.
 const NAMED: u64 = 8;
-/// Short texts may be shared by any number of elements, whose slots may be compressed: up to this number of bytes for
+/// Short strings may be shared by any number of elements, whose slots may be compressed: up to this number of bytes for
 /// each byte of a slot.
 const SHARED: u64 = 8;
 
@@ -153,12 +155,12 @@ mod tests {
     #[test]
     fn content_apart_is_stored_for_each_element_unless_it_is_short() {
         let apart = |size, elements: u64| ContentStorage::Apart.most(size, elements * 16);
-        // Sixteen thousand elements that all name the same mebibyte.
+        // Sixteen thousand elements that all refer to the same mebibyte.
         assert!(apart(2 * MIB, 1 << 14) < 1 << 34);
         assert_eq!(apart(2 * MIB, 1 << 14), 16 * MIB);
-        // Texts of 20 bytes that nobody shares take 60 bytes of a heap and a chunk, and count for 84.
+        // Unshared strings of 20 bytes take 60 bytes of a heap and a chunk, and count as 84.
         assert!(apart(1_000_000 * 60, 1_000_000) >= 1_000_000 * 84);
-        // The same if all are one, in chunks that deflate made a thousand times smaller.
+        // The same if all elements share one string, in chunks that deflate made a thousand times smaller.
         assert!(apart(10_000_000 * 16 / 1000, 10_000_000) >= 10_000_000 * 17);
         assert!(apart(10_000_000 * 16, 10_000_000) >= 10_000_000 * 84);
         assert_eq!(apart(u64::MAX, u64::MAX / 16), u64::MAX);

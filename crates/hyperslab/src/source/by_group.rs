@@ -1,11 +1,12 @@
-//! What was found out about groups, kept for the next time.
+//! Cached findings about groups.
 
 use hyperslab_core::Result;
 use hyperslab_model::NodePath;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What was found out about groups, by their paths. It stays as long as the store is open, as a store does not change.
+/// Findings about groups, by their paths. They are kept as long as the store is open, since an open store does not
+/// change.
 pub(crate) struct ByGroup<T> {
     known: Mutex<FxHashMap<NodePath, T>>,
 }
@@ -17,15 +18,15 @@ impl<T> Default for ByGroup<T> {
 }
 
 impl<T: Clone> ByGroup<T> {
-    /// What is known of a group.
+    /// What is known about a group.
     pub(crate) fn known(&self, group: &NodePath) -> Option<T> {
         self.lock().get(group).cloned()
     }
 
-    /// What is known of a group, or what `find` finds out. Threads may look at the same time.
+    /// What is known about a group, or else what `find` returns. Several threads may run `find` at the same time.
     ///
     /// # Errors
-    /// Those of `find`, which is asked again the next time.
+    /// Those of `find`, which is called again the next time.
     pub(crate) fn get(&self, group: &NodePath, find: impl FnOnce() -> Result<T>) -> Result<T> {
         if let Some(known) = self.known(group) {
             return Ok(known);
@@ -35,12 +36,12 @@ impl<T: Clone> ByGroup<T> {
         Ok(found)
     }
 
-    /// Keeps what is known without looking.
+    /// Records a finding without calling `find`.
     pub(crate) fn note(&self, group: &NodePath, found: T) {
         self.lock().insert(group.clone(), found);
     }
 
-    /// All groups that were asked for.
+    /// All groups that were looked up.
     pub(crate) fn all(&self) -> Vec<(NodePath, T)> {
         self.lock().iter().map(|(group, found)| (group.clone(), found.clone())).collect()
     }

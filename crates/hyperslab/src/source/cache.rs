@@ -156,7 +156,7 @@ impl Drop for CachedChunks {
     }
 }
 
-/// The size of an entry without its chunk, so that many tiny chunks are limited too.
+/// The size of an entry without its chunk. It limits the number of tiny chunks as well.
 const ENTRY: u64 = 128;
 /// The number of parts of the cache for concurrent threads: each part has room for the largest chunk.
 const SHARDED_ITEMS: usize = 256;

@@ -9,7 +9,7 @@ use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Reference};
 use std::sync::Arc;
 
-/// A column of a sparse array, which has values at the positions of its cells only.
+/// A column of a sparse array, which has values only at the positions of its cells.
 pub(crate) struct ColumnOfCells {
     pub(crate) extents: Vec<u64>,
     pub(crate) datatype: Arc<Datatype>,
@@ -18,7 +18,7 @@ pub(crate) struct ColumnOfCells {
     pub(crate) stored: Box<dyn Fn() -> Result<u64> + Send + Sync>,
 }
 
-/// The error for reading such a column by positions.
+/// The error for reading such a column by position.
 pub(crate) fn has_cells_only() -> Error {
     let what = "a column of a sparse array, which has values in its cells only";
     Error::unsupported(what).with_remedy(Remedy::ReadCells)

@@ -1,11 +1,11 @@
-//! Coordinates that only a domain tells: they increase by one from the lowest.
+//! Coordinates that only a domain defines: they increase by one from the lowest.
 
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_model::{Datatype, Element, Elements, Extent, Values};
 use std::ops::Range;
 
-/// Coordinates that increase by one. They are computed when they are read, by all threads.
+/// Coordinates that increase by one. They are computed on reading, by all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
     low: i128,
@@ -14,14 +14,14 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Coordinates of a datatype from `low` on.
+    /// Coordinates of a datatype, starting at `low`.
     pub(crate) fn new(low: i128, datatype: &Datatype) -> Counted {
         Counted { low, size: datatype.row_size().unwrap_or(0) }
     }
 
-    /// The first coordinate of a dimension of which only the domain and the length are known. A dimension that cannot grow
-    /// to the whole domain is at its end. `None` if the domain is not one of whole numbers or times, or is shorter than the
-    /// dimension.
+    /// The first coordinate of a dimension whose domain and length alone are known. A dimension that cannot grow to the
+    /// whole domain is at the end of the domain. `None` if the domain does not consist of integers or times, or is
+    /// shorter than the dimension.
     pub(crate) fn first(datatype: &Datatype, domain: &Values, size: Extent) -> Option<i128> {
         if !matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Datetime(_)) {
             return None;
@@ -36,7 +36,7 @@ impl Counted {
         is_within.then(|| low.saturating_add(before))
     }
 
-    /// The ends of a domain of whole numbers or times.
+    /// The bounds of a domain of integers or times.
     pub(crate) fn ends(datatype: &Datatype, domain: &Values) -> Option<(i128, i128)> {
         let mut ends = Elements::new(datatype, domain).map(|end| match end.get() {
             Element::Int(end) => Some(end),

@@ -13,26 +13,29 @@ pub struct Dialect {
     /// The value that readers treat as missing although no attribute marks it, for arrays with this datatype and fill
     /// value: one row in memory. `None` if there is none.
     pub missing: fn(&Datatype, &Fill) -> Option<Vec<u8>>,
-    /// The number that a text means as the attribute `_FillValue` of floating-point numbers. `None` if it is none.
+    /// The number that a string denotes as the attribute `_FillValue` of floating-point numbers. `None` if it denotes
+    /// no number.
     pub fill_of_text: fn(&str) -> Option<f64>,
-    /// The numbers of an attribute that is a text only because its format has no type for all of them. `None` for others.
+    /// The numbers of an attribute that is a string only because its format has no type for all of them. `None` for
+    /// other attributes.
     pub numbers_of_text: fn(&Attribute) -> Option<Attribute>,
-    /// Whether a text attribute has the type `char` in NetCDF, unless the document states another.
+    /// Whether a string attribute has the type `char` in NetCDF, unless the document states another type.
     pub texts_are_characters: bool,
-    /// Whether attributes keep the type of their numbers, which those of JSON do not.
+    /// Whether numeric attributes keep their type, which JSON attributes do not.
     pub has_typed_attributes: bool,
-    /// Whether readers show an array that is shorter than its unlimited dimensions at their length, with fill values; see
-    /// [`FullLength`](crate::select::FullLength).
+    /// Whether readers extend an array that is shorter than its unlimited dimensions to their full length with fill
+    /// values; see [`FullLength`](crate::select::FullLength).
     pub fills_to_length: bool,
-    /// Whether names may have bytes that the model has no characters for: each is shown as U+FFFD and two digits.
+    /// Whether names may contain bytes that the model cannot represent as characters: each is shown as U+FFFD and two
+    /// digits.
     pub escapes_names: bool,
-    /// Whether readers show members and attributes in the order in which they were made.
+    /// Whether readers show members and attributes in creation order.
     pub keeps_order: bool,
-    /// Whether readers end texts of variable length at a NUL.
+    /// Whether readers end variable-length strings at a NUL.
     pub ends_texts: bool,
-    /// Whether readers show zeros where no element was written, also if the fill value is undefined.
+    /// Whether readers show zeros where no element was written even if the fill value is undefined.
     pub undefined_is_zero: bool,
-    /// Where the texts and sequences of elements of variable length are stored.
+    /// Where the strings and sequences of variable-length elements are stored.
     pub content: ContentStorage,
 }
 
@@ -57,13 +60,13 @@ impl Dialect {
     }
 }
 
-/// Where the texts and sequences of elements of variable length are stored. It follows how many bytes an honest store
-/// names with how few.
+/// Where the strings and sequences of variable-length elements are stored. This determines the ratio between the bytes
+/// that elements refer to and the bytes that a genuine store needs for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentStorage {
-    /// In the chunks, each element with its own, and compressed with them.
+    /// In the chunks, separately for each element, and compressed with them.
     InChunks,
-    /// In a place of their own and not compressed, as in the heaps of HDF5. Elements name them, so several may name the
-    /// same: a text that is short may be shared, a long one that many elements name is refused.
+    /// In a separate place and uncompressed, as in the heaps of HDF5. Elements refer to them, so several elements may
+    /// refer to the same content: a short string may be shared, a long one that many elements refer to is refused.
     Apart,
 }

@@ -1,7 +1,8 @@
 //! Reads regions of arrays with several threads. Each thread fills a part of the caller's memory.
 //!
-//! A region is divided at chunk borders, along as many dimensions from the outermost on as give every thread enough
-//! work. No chunk is decoded twice, and no two threads write the same bytes. Parts are started in stored order.
+//! A region is divided at chunk borders, along as many dimensions, starting with the outermost, as it takes to give
+//! every thread enough work. No chunk is decoded twice, and no two threads write the same bytes. Parts are started in
+//! stored order.
 
 mod content;
 mod memory;
@@ -33,9 +34,9 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     {
         return Ok(());
     }
-    // The order of the targets of slots is that of the elements, with any number of threads.
+    // The targets of slots are in the order of the elements, whatever the number of threads.
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
-    // The token is checked between parts, also with one thread.
+    // The token is checked between parts, even with one thread.
     let parts = match divisible && (pool.threads() > 1 || pool.cancel_token().can_cancel()) {
         true => parts(rows, region, array.chunk(), row, pool.threads())?,
         false => None,
@@ -46,7 +47,7 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
             array.read_part(&part, &mut rows, &mut Heap::default(), scratch)
         });
         match done {
-            // Several threads need more than one, which decides.
+            // Several threads need more memory than one; only the read by one thread decides.
             Err(e) if e.kind() == ErrorKind::LimitExceeded => {}
             done => return done,
         }
@@ -68,8 +69,8 @@ pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, region: &Region) -> Res
     }
 }
 
-/// Reads a region from its first element to its last within the memory of the pool. The next elements are read while
-/// `take` processes those before. `take` also receives the number of the first element, unless it overflows.
+/// Reads a region from its first element to its last within the memory of the pool. While `take` processes some
+/// elements, the next ones are read. `take` also receives the number of the first element, unless it overflows.
 ///
 /// # Errors
 /// The first error of reading or of `take`, and if a single element exceeds the memory.
@@ -82,7 +83,7 @@ pub(crate) fn stream(
     stream_in(array, region, (element_memory(array, region), usual), take)
 }
 
-/// Reads in bands of about `usual` bytes, with this memory for an element.
+/// Reads in bands of about `usual` bytes, given the memory that an element takes.
 fn stream_in(
     array: &dyn ArraySource,
     region: &Region,
@@ -119,14 +120,15 @@ fn stream_in(
         take(count, &values)?;
         // The rows are unshared again once the values are dropped.
         if let Ok(rows) = values.rows.try_into_mut() {
-            // If no thread takes them, only speed is lost.
+            // If no thread takes them, this only costs speed.
             let _ = used.try_send(rows.into());
         }
         Ok(())
     })
 }
 
-/// The values of a region, in reused memory if possible. Rows have `row` bytes; what they name has at most `content`.
+/// The values of a region, in reused memory if possible. Rows have `row` bytes; what they refer to has at most
+/// `content` bytes.
 pub(crate) fn values_in(
     array: &dyn ArraySource,
     region: &Region,
@@ -167,7 +169,7 @@ fn work(region: &Region, chunk: &[u64], row: usize) -> u64 {
     })
 }
 
-/// The memory of a thread for chunks in progress, in bytes: stored, decoded, intermediate, converted.
+/// The memory that a thread needs for chunks in progress, in bytes: stored, decoded, intermediate, converted.
 fn memory_for(chunk: &[u64], row: usize) -> u64 {
     element_count(chunk).unwrap_or(u64::MAX).saturating_mul(row as u64).saturating_mul(4)
 }
@@ -196,8 +198,8 @@ fn parts<'r>(
     Ok(Some(parts))
 }
 
-/// The dimensions along which a region is divided into at least `min_parts` parts, and the steps of the borders.
-/// `None` if the work is too small.
+/// The dimensions along which a region is divided into at least `min_parts` parts, and the steps of the borders. Empty
+/// if the work is too small.
 fn division(region: &Region, chunk: &[u64], len: u64, min_parts: u64) -> Vec<(usize, Vec<u64>)> {
     let mut division = Vec::new();
     if len < MIN_DIVIDED {
@@ -254,8 +256,8 @@ pub(crate) fn row_size<A: ArraySource + ?Sized>(array: &A) -> Result<usize> {
 
 /// The minimum work in bytes for starting threads.
 const MIN_DIVIDED: u64 = 512 << 10;
-/// The parts of a region per thread: many enough that all threads end together, few enough that distribution costs
-/// nothing.
+/// The number of parts of a region per thread: enough that all threads end together, but few enough that distribution
+/// costs nothing.
 const MIN_PART: u64 = 256 << 10;
 const MAX_PART: u64 = 4 << 20;
 const PARTS_A_THREAD: u64 = 4;
@@ -279,7 +281,7 @@ mod tests {
         Numbers::new(shape, chunk, Pool::new(threads, Pool::MEMORY))
     }
 
-    /// The numbers of a region, got one by one.
+    /// The numbers of a region, computed one by one.
     fn expected(numbers: &Numbers, region: &Region) -> Vec<u8> {
         let all: Vec<u8> = (0..numbers.shape.iter().product::<u64>()).flat_map(u64::to_ne_bytes).collect();
         let mut out = vec![0; region.bytes(8).unwrap()];
@@ -318,7 +320,7 @@ mod tests {
                 Ok(())
             }).unwrap();
             prop_assert!(streamed == out);
-            // Only chunks at the border of two bands that begin within one are read for both.
+            // Only a chunk within which a band begins is read twice, for both bands that it belongs to.
             prop_assert!(numbers.most_often() <= 2);
         }
     }
@@ -385,7 +387,7 @@ mod tests {
         use hyperslab_core::CancelToken;
         use std::time::{Duration, Instant};
         for threads in [1, 2] {
-            // Takes seconds: 256 MiB of numbers that are made one by one.
+            // Takes seconds: 256 MiB of numbers that are generated one by one.
             let read: [fn(&Numbers) -> Result<()>; 2] = [
                 |numbers| numbers.values(&Region::all(&numbers.shape)).map(|_| ()),
                 |numbers| stream(numbers, &Region::all(&numbers.shape), &mut |_, _| Ok(())),
@@ -406,7 +408,7 @@ mod tests {
                         ended.saturating_duration_since(cancelling.join().unwrap())
                     })
                 });
-                // The best of some tries, as other tests may have the processors.
+                // The best of several tries, as other tests may be using the processors.
                 let shortest = delays.min().unwrap();
                 assert!(shortest < Duration::from_millis(100), "{shortest:?} with {threads} threads");
             }
@@ -439,9 +441,9 @@ mod tests {
         assert_eq!(grid(&[240, 1024, 1024], &[240, 64, 64]), [(1, 16)]);
         assert_eq!(grid(&[240, 1024, 1024], &[120, 64, 64]), [(0, 2), (1, 16)]);
         assert_eq!(grid(&[2, 1024, 1024], &[1, 512, 1024]), [(0, 2), (1, 2)]);
-        // Of few large parts, one thread may have a whole one left when the others are done.
+        // With few large parts, one thread may have a whole part left when the others are done.
         assert_eq!(grid(&[512, 512, 1024], &[128, 128, 128]), [(0, 4), (1, 4)]);
-        // A column has few bytes, but all chunks are decoded for it.
+        // A column has few bytes, but it requires decoding all chunks.
         let column = Region::new(vec![0, 5, 5], vec![240, 1, 1]);
         let chunks = work(&column, &[1, 512, 512], 4);
         assert_eq!(chunks, 240 << 20);

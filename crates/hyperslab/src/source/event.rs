@@ -1,29 +1,30 @@
-//! What was written to an object of a store that keeps more than what was written last.
+//! The history of an object in a store that keeps more than what was written last.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Something that was written to an object.
+/// One write to an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// What was written.
     pub kind: EventKind,
-    /// When, in milliseconds since 1970: from the first moment to the last, if it was made of several. `None` if the
-    /// store does not say it: before everything else.
+    /// When it was written, in milliseconds since 1970: from the first time to the last, if it was consolidated from
+    /// several writes. `None` if the store does not record it: it then precedes everything else.
     pub at: Option<RangeInclusive<u64>>,
     /// The name of its file or folder.
     pub name: String,
-    /// What it says, part by part: the changes of a schema, the coordinates of a fragment, which cells are deleted.
+    /// Its content, part by part: the changes of a schema, the coordinates of a fragment, which cells are deleted.
     pub what: Vec<String>,
-    /// The same for people: long values are cut, and records that hyperslab keeps are their names alone.
+    /// The same for human readers: long values are truncated, and only the names are given of records that hyperslab
+    /// keeps.
     pub brief: Vec<String>,
-    /// The version of the format that it was written in, if it has one.
+    /// The version of the format in which it was written, if it has one.
     pub version: Option<u32>,
-    /// The cells that it holds.
+    /// The number of cells in it.
     pub cells: Option<u64>,
-    /// The bytes that it takes.
+    /// Its stored size in bytes.
     pub bytes: u64,
-    /// Whether it was consolidated: made of several that were written before.
+    /// Whether it was consolidated from several earlier ones.
     pub is_consolidated: bool,
     /// The name of the consolidated one that replaces it, so that it can be vacuumed.
     pub replaced_by: Option<String>,
@@ -32,7 +33,7 @@ pub struct Event {
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventKind {
-    /// How the object is made: it was created, or changed.
+    /// The schema of the object, when it was created or changed.
     Schema,
     /// Cells.
     Fragment,

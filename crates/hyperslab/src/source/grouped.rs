@@ -8,8 +8,8 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// The source as it is, or one with a group at the root, in which the array that was there has the name `name`, and its
-/// dimensions the names that the store gives them.
+/// The source unchanged, or one with a group at the root in which the former root array has the name `name`, and its
+/// dimensions have the names that the store gives them.
 ///
 /// # Errors
 /// If the root cannot be read.
@@ -36,7 +36,7 @@ pub(crate) fn grouped(source: Arc<dyn Source>, name: &str) -> Result<Arc<dyn Sou
     Ok(Arc::new(Grouped { source, root, path, dims, dimensions }))
 }
 
-/// Takes what says that an array is at the root, and what its dimensions are called there.
+/// Removes the directives that mark an array at the root and that name its dimensions, and returns those names.
 fn taken_names(storage: &mut Storage) -> Vec<Option<String>> {
     let mut names = Vec::new();
     for (_, directives) in &mut storage.native {
@@ -70,7 +70,7 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// The handle in the store of what is at a path here; `None` for what is only here.
+    /// The handle in the store of the object at a path here; `None` for objects that exist only here.
     fn within(&self, object: &Handle) -> Option<&Handle> {
         (object.path == self.path).then_some(&self.root.handle)
     }

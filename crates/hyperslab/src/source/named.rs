@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The other files of a store.
 #[derive(Debug, Default)]
 pub struct NamedFiles {
-    /// The files, each name once for each role.
+    /// The files; each name is listed once per role.
     pub files: Vec<NamedFile>,
-    /// The errors of objects that could not be read, and may name more files.
+    /// The errors of objects that could not be read and that may name more files.
     pub errors: Vec<Error>,
 }
 
@@ -85,12 +85,12 @@ pub enum FoundFile {
 /// Sources of an array that do not exist, or files of its elements that end too early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingSources {
-    /// The first of them: each source as `FILE:PATH`, or as a path if it would be in the same file, and each file with
-    /// its length.
+    /// The first ones: each source as `FILE:PATH`, or as a path if it would be in the same file, and each file with its
+    /// length.
     pub names: Vec<String>,
-    /// The number of all.
+    /// The total number.
     pub count: u64,
-    /// What the elements have instead: `the fill value`, or `zeros`.
+    /// What the elements contain instead: `the fill value`, or `zeros`.
     pub instead: &'static str,
 }
 
@@ -118,9 +118,9 @@ impl MissingSources {
 /// Links that could not be followed.
 #[derive(Clone, Debug, Default)]
 pub struct UnfollowedLinks {
-    /// The reasons, each with the path of the link: of the first 1,000 links.
+    /// The reasons for the first 1,000 links, each with the path of the link.
     pub reasons: Vec<Arc<Error>>,
-    /// The number of all.
+    /// The total number.
     pub count: u64,
     /// Hashes of the paths.
     known: FxHashSet<u64>,

@@ -11,12 +11,12 @@ pub struct StoredForm {
     /// The shape of a chunk in elements. Chunks at the end of the array are stored whole.
     pub chunk: Vec<u64>,
     /// The byte order and padding of an element. `None` if elements have variable size, or are converted in another
-    /// way. [`Storage::element`](hyperslab_model::Storage::element) has the same as directives.
+    /// way. [`Storage::element`](hyperslab_model::Storage::element) states the same as directives.
     pub element: Option<ElementLayout>,
-    /// The stored datatype in the words of HDF5, if the bytes of elements mean the same in every file. Formats without
-    /// such a description have `None`.
+    /// The stored datatype as HDF5 describes it, if the bytes of elements mean the same in every file. `None` in
+    /// formats without such a description.
     pub native: Option<Arc<[u8]>>,
-    /// The filters in the order of writing. The bits of filter masks have this order.
+    /// The filters in the order of writing. The bits of filter masks are in this order.
     pub filters: Vec<StoredFilter>,
 }
 
@@ -39,7 +39,7 @@ pub enum StoredFilter {
         /// The client data values.
         client_data: Vec<u32>,
     },
-    /// A codec of Zarr in an array with an unknown codec. The known codecs of this array have this form too.
+    /// A Zarr codec in an array with an unknown codec. The known codecs of such an array also have this form.
     Named {
         /// The name of the codec.
         name: String,
@@ -65,7 +65,7 @@ pub enum StoredChunk {
 }
 
 impl StoredForm {
-    /// The codecs of a chunk without a filter mask, without those that change nothing; `None` if a codec is unknown.
+    /// The codecs of a chunk without a filter mask, except those that change nothing; `None` if a codec is unknown.
     pub fn codecs(&self) -> Option<Vec<Codec>> {
         let codecs = self.filters.iter().filter_map(|filter| match filter {
             // Shuffling elements of one byte changes nothing.
@@ -92,15 +92,15 @@ impl StoredForm {
         self.chunk == other.chunk && have_same_elements && have_same_filters()
     }
 
-    /// Whether chunks of the other form can stand for chunks that this one would encode. If `is_exact`, as who asks for
-    /// filters expects it, also their levels must be the same.
+    /// Whether chunks of the other form can replace chunks that this one would encode. If `is_exact`, compression
+    /// levels must match as well, as a user who requests filters expects.
     pub(crate) fn can_take(&self, other: &StoredForm, is_exact: bool) -> bool {
         self.is_like(other) && (!is_exact || self.filters == other.filters)
     }
 }
 
 impl StoredFilter {
-    /// Whether two filters do the same. Only the number of a filter says which it is, whatever name a file gives it.
+    /// Whether two filters do the same. Only the number identifies a filter, whatever name a file gives it.
     fn is_like(&self, other: &StoredFilter) -> bool {
         use StoredFilter::Numbered;
         match (self, other) {

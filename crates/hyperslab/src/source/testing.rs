@@ -126,7 +126,7 @@ impl ArraySource for Numbers {
     }
 }
 
-/// A source without objects, for selections by position.
+/// A source without objects, for testing selections by position.
 pub(crate) struct Nothing;
 
 impl Source for Nothing {

@@ -1,6 +1,6 @@
-//! Views: sources and arrays that show another one differently.
+//! Views: sources and arrays that show another source or array differently.
 //!
-//! A view says what it shows differently. This module passes on everything else, so that no view can miss a method.
+//! A view defines what it shows differently. This module passes on everything else, so no view can forget a method.
 
 use crate::cells::CellSource;
 use crate::pool::Pool;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A source that shows the objects of another one differently.
 pub(crate) trait SourceView: Send + Sync {
-    /// The source that is shown.
+    /// The underlying source.
     fn viewed(&self) -> &dyn Source;
 
     /// The size of everything that is read, in bytes.
@@ -27,17 +27,17 @@ pub(crate) trait SourceView: Send + Sync {
         self.viewed().size()
     }
 
-    /// An object of the viewed source, as it is listed here.
+    /// An object of the viewed source, as this view lists it.
     fn entry(&self, entry: Entry) -> Result<Entry> {
         Ok(entry)
     }
 
-    /// An object of the viewed source, as it is loaded here.
+    /// An object of the viewed source, as this view loads it.
     fn node(&self, _object: &Handle, node: Node) -> Result<Node> {
         Ok(node)
     }
 
-    /// The elements of an array of the viewed source, as they are read here.
+    /// The elements of an array of the viewed source, as this view reads them.
     fn elements(&self, _object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
         Ok(array)
     }
@@ -183,29 +183,30 @@ impl<T: SourceView> Source for T {
     }
 }
 
-/// An array that shows the elements of another one differently: at other positions, more or fewer of them, or with other
-/// values. What follows from the layout of the viewed array (its chunks, and what is known of them) is not passed on.
+/// An array that shows the elements of another one differently: at other positions, more or fewer of them, or with
+/// other values. Anything that depends on the layout of the viewed array (its chunks, and what is known about them) is
+/// not passed on.
 pub(crate) trait ArrayView: Send + Sync {
-    /// The array that is shown.
+    /// The underlying array.
     fn viewed(&self) -> &dyn ArraySource;
 
-    /// Whether all elements are at the same positions, so that the layout is passed on too. Stored bytes are not: they
-    /// are those of other values.
+    /// Whether all elements are at the same positions, so that the layout is passed on as well. Stored bytes are not
+    /// passed on: they encode other values.
     fn is_in_place(&self) -> bool {
         false
     }
 
-    /// The extents here.
+    /// The extents of the view.
     fn shown_extents(&self) -> Option<&[u64]> {
         self.viewed().extents()
     }
 
-    /// The datatype here.
+    /// The datatype of the view.
     fn shown_datatype(&self) -> &Arc<Datatype> {
         self.viewed().datatype()
     }
 
-    /// The chunk shape here, for readers that follow it.
+    /// The chunk shape of the view, for readers that follow it.
     fn shown_chunk(&self) -> &[u64] {
         self.viewed().chunk()
     }
@@ -267,7 +268,7 @@ impl<T: ArrayView> ArraySource for T {
     }
 
     fn cached_chunks(&self) -> Option<&CachedChunks> {
-        // They have the elements as they are beneath.
+        // Cached chunks contain the elements of the viewed array.
         None
     }
 
@@ -309,7 +310,7 @@ impl<T: ArrayView> ArraySource for T {
         _: &mut dyn FnMut(ChunkPlace<'_>) -> Result<()>,
     ) -> Result<ChunkPlacement> {
         match self.is_in_place() {
-            // The chunks are there, with the bytes of other values.
+            // The chunks exist, but contain the bytes of other values.
             true => Ok(ChunkPlacement::InOtherArrays),
             false => Ok(ChunkPlacement::Nowhere),
         }

@@ -6,16 +6,16 @@ use hyperslab_core::nd::element_count;
 use hyperslab_model::NodePath;
 use std::fmt;
 
-/// A property of the storage that costs unnecessary space or time, with a better way to store the array.
+/// A property of the storage that wastes space or time, with a better way to store the array.
 ///
 /// `Display` uses terms of the library. A command line or a binding can name its own options instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The array.
     pub path: NodePath,
-    /// The reason, as a sentence that begins with the path.
+    /// The reason, as a sentence that begins with the path of the array.
     pub reason: String,
-    /// The better ways, which apply together.
+    /// The improvements, which apply together.
     pub better: Vec<Better>,
 }
 
@@ -26,7 +26,7 @@ pub enum Better {
     Chunk(Vec<u64>),
     /// In chunks of about this number of bytes.
     ChunkBytes(u64),
-    /// Through these filters, as [`FilterRule`](crate::convert::layout::FilterRule) reads them.
+    /// Through these filters, in the form that [`FilterRule`](crate::convert::layout::FilterRule) parses.
     Filters(&'static str),
     /// Without filters.
     NoFilters,
@@ -50,7 +50,7 @@ impl fmt::Display for Better {
     }
 }
 
-/// The advice for an array; empty if its storage costs no unnecessary space or time.
+/// The advice for an array; empty if its storage wastes no space or time.
 pub(super) fn of(path: &NodePath, stat: &ArrayStat) -> Vec<Advice> {
     let Some(logical) = stat.logical.filter(|logical| *logical > 0) else { return Vec::new() };
     let stored = stat.stored;
@@ -93,7 +93,10 @@ pub(super) fn of(path: &NodePath, stat: &ArrayStat) -> Vec<Advice> {
         push(format!("is stored without filters, {}", human_bytes(stored)), better);
     } else if !unfiltered && stored > logical && stored - logical >= MIN_WASTE {
         let (stored, logical) = (human_bytes(stored), human_bytes(logical));
-        push(format!("is larger with its filters, {stored} for {logical}"), vec![Better::NoFilters]);
+        push(
+            format!("is larger with its filters than without, {stored} for {logical} of values"),
+            vec![Better::NoFilters],
+        );
     }
     advice
 }

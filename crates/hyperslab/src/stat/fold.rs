@@ -1,6 +1,6 @@
-//! Computes number, extremes and sum of elements with all threads.
+//! Computes the number, extremes and sum of elements with all threads.
 //!
-//! Sums of integers are exact. Sums of floating-point numbers keep the rounding errors of each addition, so that the
+//! Sums of integers are exact. Sums of floating-point numbers keep track of the rounding error of each addition, so the
 //! result does not depend on the order or the number of threads.
 
 use crate::pool::Pool;
@@ -16,7 +16,7 @@ pub(super) struct Fold {
     pub(super) present: u64,
     /// The number of missing elements.
     pub(super) missing: u64,
-    /// The minimum and maximum of the others; `None` if there are none or they have no order.
+    /// The minimum and maximum of the present elements; `None` if there are none or they have no order.
     pub(super) extremes: Option<(Number, Number)>,
     pub(super) sum: Sum,
 }
@@ -48,7 +48,7 @@ impl Number {
 }
 
 impl Sum {
-    /// The mean of `count` numbers; `None` without numbers, and with infinities of both signs.
+    /// The mean of `count` numbers; `None` if there are no numbers, or infinities of both signs.
     pub(super) fn mean(&self, count: u64) -> Option<f64> {
         let divisor = i128::from(count);
         let whole = self.ints.checked_div(divisor)?;
@@ -179,7 +179,7 @@ fn each_element(elements: Elements<'_>, missing: &Missing) -> Fold {
 /// Several partial sums hide the latency of additions.
 fn floats<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, missing: &Missing) -> Fold {
     let (low, high) = missing.float_range();
-    // NaN is missing by comparing with anything.
+    // NaN counts as missing, since all comparisons with it are false.
     let is_there = |value: f64| (value >= low) & (value <= high);
     match missing.floats() {
         [] => lanes(rows, read, is_there),
@@ -215,7 +215,7 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
     for (float, rounded) in sums {
         fold.sum.add(&Sum { ints: 0, float, rounded, scaled: float / SCALE });
     }
-    // Added again in a rare case of overflow.
+    // In the rare case of an overflow, the numbers are added again.
     if !fold.sum.float.is_finite() {
         let there = rows.iter().map(|row| read(*row)).filter(|value| is_there(*value));
         fold.sum.scaled = there.map(|value| value / SCALE).sum();
@@ -223,7 +223,7 @@ fn lanes<const N: usize>(rows: &[u8], read: fn([u8; N]) -> f64, is_there: impl F
     if present > 0 {
         let min = min.into_iter().fold(f64::INFINITY, f64::min);
         let max = max.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        // Among zeros, the maximum is positive, in any order.
+        // Among zeros, the maximum is positive zero, in any order.
         let max = max + 0.0;
         fold.extremes = Some((Number::Float(min), Number::Float(max)));
     }
@@ -300,7 +300,7 @@ mod tests {
         let rows: Vec<u8> = numbers.iter().flat_map(|number: &f64| number.to_ne_bytes()).collect();
         let fold =
             folded(&Values { rows: rows.into(), ..Values::default() }, &double, &Missing::default(), 2);
-        // The result of Python's math.fsum; plain additions give 100001.
+        // The result of Python's math.fsum; plain addition gives 100001.
         assert!((fold.sum.mean(1).unwrap() - 100_002.0).abs() < 1e-7, "{:?}", fold.sum);
     }
 

@@ -14,9 +14,9 @@ use hyperslab_model::{Datatype, Elements, Float, Shape, Values};
 /// The options of a summary.
 #[derive(Clone, Debug, Default)]
 pub struct SummaryOptions {
-    /// Apply CF attributes: scale values, show times as dates, count values outside of the valid range as missing.
+    /// Apply CF attributes: scale values, show times as dates, count values outside the valid range as missing.
     pub decode: bool,
-    /// The selected elements; all without selection.
+    /// The selected elements; all elements if there is no selection.
     pub select: Vec<Select>,
 }
 
@@ -27,7 +27,7 @@ pub struct Summary {
     pub count: u64,
     /// The number of missing values: NaN, null, or marked as missing by attributes.
     pub missing: u64,
-    /// The minimum; `None` without values or order.
+    /// The minimum; `None` if there are no values or they have no order.
     pub min: Option<Figure>,
     /// The maximum.
     pub max: Option<Figure>,
@@ -106,7 +106,7 @@ pub fn summary(source: &dyn Source, entry: &Entry, options: &SummaryOptions) -> 
     summary_with(source, entry, options, &Asked::default())
 }
 
-/// As [`summary`], for one of several arrays of a store. Together they may ask for no more elements than one may.
+/// As [`summary`], for one of several arrays of a store. Together they are limited as a single array is.
 ///
 /// # Errors
 /// As [`summary`].
@@ -161,7 +161,7 @@ fn summary_of(
     Ok(Some(Figures(&meaning).summary(&fold)))
 }
 
-/// The datatype of the items of array elements: their rows are those of as many single elements.
+/// The datatype of the items of array elements, whose rows equal those of the same number of single elements.
 fn within(datatype: &Datatype) -> &Datatype {
     match datatype {
         Datatype::Named(_, of) => within(of),
@@ -170,7 +170,7 @@ fn within(datatype: &Datatype) -> &Datatype {
     }
 }
 
-/// Makes figures of stored numbers by their meaning.
+/// Converts stored numbers to figures according to their meaning.
 struct Figures<'a>(&'a Meaning);
 
 impl Figures<'_> {
@@ -212,7 +212,7 @@ impl Figures<'_> {
                 }
                 Some(Figure::Element(datatype.clone(), row))
             }
-            // A wider format is rounded to the nearest double.
+            // A number of a wider format is rounded to the nearest double.
             (None, Number::Float(value), Datatype::Float(Float::Double | Float::Quad | Float::Other(_))) => {
                 Some(double(value))
             }

@@ -34,10 +34,10 @@ const BATCH_ROWS: usize = 1 << 17;
 /// Where batches are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// In a file: enumerations are their names, since all batches would need the same dictionary, and bytes that are not
-    /// UTF-8 are escaped, as in other files of tables.
+    /// In a file: enumeration values become their names, since all batches would need the same dictionary, and bytes
+    /// that are not UTF-8 are escaped, as in other table files.
     File,
-    /// In memory: enumerations are dictionaries, and bytes that are not UTF-8 are an error.
+    /// In memory: enumerations become dictionaries, and bytes that are not UTF-8 are an error.
     Memory,
 }
 
@@ -135,8 +135,8 @@ fn number(float: &Float) -> Option<DataType> {
     }
 }
 
-/// The Arrow unit for a unit of NDL, and how many of the former the latter is. `None` for months and years, whose length
-/// varies, and for units below nanoseconds.
+/// The Arrow unit for an NDL unit, and the number of Arrow units in one NDL unit. `None` for months and years, whose
+/// length varies, and for units below nanoseconds.
 fn resolution(unit: &str) -> Option<(TimeUnit, i64)> {
     let letters = unit.trim_start_matches(|c: char| c.is_ascii_digit());
     let step = match unit.strip_suffix(letters)? {
@@ -167,13 +167,13 @@ pub(super) struct Rows<'a> {
 
 /// The cells of a column in some rows.
 pub(super) enum Column<'a> {
-    /// Coordinates by the positions of the rows.
+    /// Coordinates, by the positions of the rows.
     Coordinates {
         all: Elements<'a>,
         home: Home,
         positions: Repeated,
     },
-    /// Positions in the array.
+    /// The positions in the array.
     Positions {
         axis: &'a crate::show::ShownAxis,
         positions: Repeated,
@@ -217,7 +217,7 @@ impl Column<'_> {
 #[derive(Clone)]
 pub(super) struct Repeated {
     position: u64,
-    /// How many rows have this position.
+    /// The number of rows left that have this position.
     left: u64,
     stride: u64,
     extent: u64,
@@ -294,7 +294,7 @@ pub(super) fn record_batches(
     })
 }
 
-/// The rows of a column after the first `done`, whose own elements are taken off `own`.
+/// The rows of a column after the first `done`; its own elements are taken from `own`.
 fn part<'b>(
     column: &'b BatchColumn<'_>,
     own: &mut Elements<'b>,

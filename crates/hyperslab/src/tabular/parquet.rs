@@ -20,8 +20,8 @@ const GROUP_ROWS: usize = 1 << 20;
 /// An estimate of the memory for a column of a batch.
 const COLUMN_MEMORY: u64 = 16 << 20;
 
-/// Writes a table as a Parquet file, compressed with Zstandard. Columns are encoded in parallel by the threads of `pool`;
-/// memory does not grow with the number of rows.
+/// Writes a table as a Parquet file, compressed with Zstandard. Columns are encoded in parallel by the threads of
+/// `pool`; memory use does not grow with the number of rows.
 ///
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
@@ -40,11 +40,11 @@ pub fn write_parquet(tabular: &Tabular<'_>, pool: &Pool, out: &mut dyn Write) ->
     Ok(out.write_all(&end)?)
 }
 
-/// A file in memory, of which complete row groups are taken away.
+/// A file in memory from which complete row groups are removed.
 struct ParquetFile {
     writer: SerializedFileWriter<Vec<u8>>,
     factory: ArrowRowGroupWriterFactory,
-    /// The columns of the row group that is being made; empty before its first row.
+    /// The columns of the row group that is being written; empty before its first row.
     columns: Vec<ArrowColumnWriter>,
     /// The number of rows in it.
     rows: usize,
@@ -96,7 +96,7 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Moves the bytes that are complete to `out`.
+    /// Moves the completed bytes to `out`.
     fn write_to(&mut self, out: &mut dyn Write) -> Result<()> {
         let done = self.writer.inner_mut();
         out.write_all(done)?;
@@ -105,7 +105,7 @@ impl ParquetFile {
     }
 }
 
-/// The number of columns of Parquet that a column of this type has.
+/// The number of Parquet columns that a column of this type has.
 fn leaves(of: &arrow_schema::DataType) -> usize {
     match of {
         arrow_schema::DataType::Struct(fields) => fields.iter().map(|field| leaves(field.data_type())).sum(),

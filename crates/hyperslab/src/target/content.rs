@@ -1,10 +1,10 @@
-//! Native directives that are content: what users put into a file, and no other part of the model holds.
+//! Native directives that are content: data that users put into a file and that no other part of the model holds.
 
 use hyperslab_model::{Directive, Storage};
 
-/// The directives, by format. All others say how a file is stored.
+/// The directives, by format. All others describe how a file is stored.
 const CONTENT: &[(&str, &[&str])] = &[
-    // Labels of dimensions, names of dimension scales and scales beyond the first are of the High-Level Library.
+    // Dimension labels, names of dimension scales and scales beyond the first belong to the HDF5 High-Level Library.
     ("hdf5", &["comment", "labels", "scale", "scales", "user_block"]),
     // Members of metadata documents that the specification does not define.
     ("zarr", &["members"]),
@@ -23,7 +23,7 @@ pub(crate) fn is_content(format: &str, key: &str) -> bool {
     CONTENT.iter().any(|(own, keys)| *own == format && keys.contains(&key))
 }
 
-/// The directives that are content, without all else about storage.
+/// The directives that are content, without the other storage properties.
 pub(crate) fn only_content(storage: &Storage) -> Storage {
     let mut native: Vec<(&'static str, Vec<(String, Directive)>)> = Vec::new();
     for (format, key, value) in content(storage) {

@@ -1,4 +1,4 @@
-//! Attributes of the CF conventions that formats without the content itself get.
+//! CF attributes that are added in formats that cannot represent the content itself.
 
 use hyperslab_core::Result;
 use hyperslab_model::{Attribute, Datatype, Element, ElementStorage, Elements, Fill, TimeUnit};
@@ -10,11 +10,11 @@ pub(crate) use hyperslab_netcdf4::name::FILL_VALUE;
 /// The attributes with numbers that mark missing elements.
 pub(crate) const MARKS: [&str; 2] = [FILL_VALUE, "missing_value"];
 
-/// The number of an attribute that marks missing elements, in the type of these: a document seldom names the type of an
-/// attribute. `None` if it has this type, or is no single number.
+/// The number of an attribute that marks missing elements, in the type of the elements, since a document seldom names
+/// the type of an attribute. `None` if it already has this type, or is not a single number.
 ///
 /// # Errors
-/// If the number is none of the type.
+/// If the type cannot represent the number.
 pub(crate) fn mark_in_type(attribute: &Attribute, datatype: &Arc<Datatype>) -> Result<Option<Attribute>> {
     let is_number = matches!(datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_));
     if !is_number || attribute.datatype.resolved() == datatype.resolved() {
@@ -49,9 +49,9 @@ pub(crate) fn is_boolean(of: &Datatype) -> bool {
     base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
-/// The attributes of numbers that stand for datetimes or durations in this unit. None if CF has no such unit.
+/// The attributes of numbers that represent datetimes or durations in this unit. Empty if CF has no such unit.
 ///
-/// Of durations, xarray reads those in one of its own units that the attribute `dtype` names.
+/// xarray decodes durations only in one of its own units, which the attribute `dtype` names.
 pub(crate) fn of_datetimes(unit: &TimeUnit) -> Vec<(&'static str, String)> {
     let Some((_, name)) = UNITS.iter().find(|(letters, _)| *letters == unit.unit) else { return Vec::new() };
     match unit.duration {
@@ -66,7 +66,7 @@ pub(crate) fn of_datetimes(unit: &TimeUnit) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Units of datetimes of NumPy, and the names that CF has for them.
+/// Units of NumPy datetimes, and their names in CF.
 const UNITS: [(&str, &str); 7] = [
     ("ns", "nanoseconds"),
     ("us", "microseconds"),

@@ -37,10 +37,10 @@ pub trait Encoder: Send + Sync {
         true
     }
 
-    /// Makes of the bytes of a stored chunk, which is copied undecoded, what [`ArrayTarget::store`] receives.
+    /// Turns the bytes of a stored chunk, which is copied undecoded, into what [`ArrayTarget::store`] receives.
     ///
     /// # Errors
-    /// If the format must look at the elements, and they cannot be decoded.
+    /// If the format must inspect the elements, and they cannot be decoded.
     ///
     /// [`ArrayTarget::store`]: super::ArrayTarget::store
     fn pass(&self, _index: &[u64], chunk: ChunkBytes, _scratch: &mut Scratch) -> Result<Encoded> {
@@ -53,8 +53,8 @@ pub trait Encoder: Send + Sync {
         false
     }
 
-    /// Of a trial: whether an element was another one when it was decoded again, which [`encode`](Self::encode) then reports as an
-    /// error.
+    /// For a trial: whether an element differed after it was decoded again, which [`encode`](Self::encode) then reports
+    /// as an error.
     fn has_changed(&self) -> bool {
         false
     }
@@ -113,7 +113,7 @@ pub struct ChunkBytes {
     pub filter_mask: u32,
 }
 
-/// A chunk whose elements contain addresses of data elsewhere in the store, such as a heap of texts.
+/// A chunk whose elements contain addresses of data elsewhere in the store, such as a heap of strings.
 pub struct Placed {
     /// The sizes in bytes of the blocks of data that the elements refer to, in the order in which they are stored.
     pub sizes: Vec<u64>,

@@ -33,7 +33,7 @@ impl Growing {
     }
 
     /// Whether an array of the same group, other than its coordinates, lies along a dimension. Formats without
-    /// dimensions of their own have its name and length from these arrays.
+    /// dimensions of their own take its name and length from these arrays.
     pub fn has_arrays(&self, dimension: &NodePath) -> bool {
         self.with_arrays.contains(dimension)
     }

@@ -1,4 +1,4 @@
-//! Content that a format cannot store unchanged, and what it is stored as.
+//! Content that a format cannot store unchanged, and what replaces it.
 
 use crate::location::did_you_mean;
 use hyperslab_core::{Error, Result};
@@ -41,7 +41,7 @@ pub enum Loss {
     Labels,
     /// Variable-length sequences.
     Vlen,
-    /// The property of a dimension that it can grow.
+    /// The ability of a dimension to grow.
     Unlimited,
     /// Attributes.
     Attributes,
@@ -77,7 +77,7 @@ impl Loss {
         Loss::Unreadable,
     ];
 
-    /// Whether an object or attribute with such a loss has other content, or is not there.
+    /// Whether an object or attribute with such a loss has different content, or is missing.
     pub(crate) const fn changes_content(self) -> bool {
         !matches!(self, Loss::Filters | Loss::Unlimited | Loss::Encryption)
     }
@@ -103,7 +103,7 @@ impl Loss {
 }
 
 impl Loss {
-    /// The kinds of these names; `all` is every one.
+    /// The kinds with these names; `all` stands for every kind.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another name.
@@ -165,7 +165,7 @@ pub trait Losses {
     fn note(&mut self, lowered: &'static Lowered, place: String, detail: Option<String>);
 }
 
-/// For content that was planned: nothing is noted again.
+/// Records nothing, for content that was already planned.
 pub(crate) struct Silent;
 
 impl Losses for Silent {

@@ -31,7 +31,7 @@ pub enum OptionType {
         min: u64,
         /// The maximum in bytes.
         max: u64,
-        /// The number that an option without a value stands for; `None` if it needs one.
+        /// The number that an option without a value stands for; `None` if a value is required.
         usual: Option<u64>,
     },
     /// A number in this range.

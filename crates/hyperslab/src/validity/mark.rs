@@ -1,14 +1,14 @@
-//! What a group says of the arrays in it that had values that can be null.
+//! What a group records about its originally nullable arrays.
 
 use crate::cell_table::text_of_attribute;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::Attributes;
 use serde_json::{Map, Value, json};
 
-/// The attribute of the group.
+/// The name of the attribute of the group.
 const NAME: &str = "hyperslab_valid";
 
-/// The arrays of a group that had values that can be null.
+/// The originally nullable arrays of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) arrays: Vec<Marked>,
@@ -19,9 +19,9 @@ pub(crate) struct Mark {
 pub(crate) struct Marked {
     /// The name of the array of values.
     pub(crate) name: String,
-    /// The name of the array that says which values are valid.
+    /// The name of the array that states which values are valid.
     pub(crate) valid: String,
-    /// The names of attributes of the first that were added.
+    /// The names of attributes that were added to the array of values.
     pub(crate) added: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What stands for a null among elements that cannot be null.
+//! The values that stand for nulls among elements that cannot be null.
 
 use crate::source::ArraySource;
 use crate::source::engine::stream;
@@ -9,7 +9,7 @@ use hyperslab_core::{Result, valid};
 use hyperslab_model::rows::push_zero;
 use hyperslab_model::{Datatype, Float};
 
-/// The element in the place of a null: NaN, NaT, zero or empty. `None` for elements that refer to objects.
+/// The element that replaces a null: NaN, NaT, zero or empty. `None` for elements that refer to objects.
 ///
 /// # Errors
 /// If there is no memory for it.
@@ -27,8 +27,8 @@ pub(crate) fn null_row(of: &Datatype) -> Result<Option<Vec<u8>>> {
     Ok(Some(row))
 }
 
-/// An integer that no valid element of a nullable array has: the largest, or the smallest of those with a sign, which are
-/// the usual marks of missing numbers, or one of those next to them. Reads the array.
+/// An integer that no valid element of a nullable array has: the largest of an unsigned type or the smallest of a
+/// signed one, which are the usual marks of missing numbers, or one near these. Reads the array.
 ///
 /// # Errors
 /// If the system fails to read it. Other errors are found again when the array is converted.
@@ -66,11 +66,11 @@ struct Candidates {
     has_zero: bool,
 }
 
-/// As many as there are numbers of one byte.
+/// The number of candidates: as many as there are one-byte integers.
 const COUNT: u64 = 256;
 
 impl Candidates {
-    /// Those of integers of `size` bytes; `None` for sizes of more than 64 bits.
+    /// The candidates among integers of `size` bytes; `None` for sizes of more than 64 bits.
     fn of(signed: bool, size: usize) -> Option<Candidates> {
         let unused = 64_u32.checked_sub(u32::try_from(size).ok()?.checked_mul(8)?)?;
         let mask = u64::MAX.checked_shr(unused)?;
@@ -102,7 +102,8 @@ impl Candidates {
         }
     }
 
-    /// Readers have integers with missing ones as floating-point numbers, which are the same for all integers at an end of 64 bits.
+    /// Readers represent integers with missing values as floating-point numbers, which are equal for all integers at an
+    /// end of the 64-bit range.
     fn see_rounded(&mut self, number: u64) {
         let middle = self.seen.len() / 2;
         let (from_largest, from_smallest) = self.seen.split_at_mut(middle);
@@ -115,8 +116,8 @@ impl Candidates {
         }
     }
 
-    /// The most usual one that was not seen: from the largest down, or with a sign, from the smallest up and the largest down by
-    /// turns.
+    /// The most usual candidate that was not seen: from the largest down for unsigned types; from the smallest up and
+    /// the largest down, alternately, for signed types.
     fn absent(&self) -> Option<Vec<u8>> {
         let place = |step: u64| match (self.signed, step % 2) {
             (false, _) => COUNT - 1 - step,
@@ -170,7 +171,7 @@ mod tests {
         assert_eq!(next(true, &[0_i64.to_ne_bytes()]), i64::MIN.to_ne_bytes());
         assert_eq!(next(false, &[0_u64.to_ne_bytes()]), u64::MAX.to_ne_bytes());
         assert_eq!(next(false, &[u32::MAX.to_ne_bytes()]), (u32::MAX - 1).to_ne_bytes());
-        // Of one byte, all numbers are candidates.
+        // For one-byte types, all integers are candidates.
         for signed in [false, true] {
             let mut seen: Vec<[u8; 1]> = Vec::new();
             while seen.len() < 256 {
@@ -182,7 +183,7 @@ mod tests {
             seen.iter().for_each(|value| candidates.see(value));
             assert_eq!(candidates.absent(), None);
         }
-        // As floating-point numbers, the last integers of 64 bits are one.
+        // As floating-point numbers, the last 64-bit integers are all equal.
         assert_eq!(next(true, &[(i64::MIN + 300).to_ne_bytes()]), i64::MAX.to_ne_bytes());
         assert_eq!(next(false, &[(u64::MAX - 300).to_ne_bytes()]), [0; 8]);
         assert!(Candidates::of(false, 9).is_none());

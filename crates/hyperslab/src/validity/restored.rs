@@ -1,4 +1,4 @@
-//! A source whose arrays of values are nullable arrays again.
+//! A source in which pairs of arrays are shown as nullable arrays again.
 
 use super::{DTYPE, Mark, Marked, SUFFIX, says_bool};
 use crate::pool::Pool;
@@ -18,21 +18,21 @@ use std::sync::Arc;
 /// A source with nullable arrays. Arrays that do not fit the mark of their group are shown as they are stored.
 pub(crate) struct Restored {
     source: Arc<dyn Source>,
-    /// The groups that were asked for; `None` for those without a mark.
+    /// The groups that were looked up; `None` for those without a mark.
     known: ByGroup<Option<Arc<Nullables>>>,
 }
 
 /// The nullable arrays of a group.
 struct Nullables {
     arrays: Vec<Nullable>,
-    /// Whether these are all that the mark names, of those that are there.
+    /// Whether these include every existing array that the mark names.
     is_whole: bool,
 }
 
 struct Nullable {
     marked: Marked,
     datatype: Arc<Datatype>,
-    /// The array that says which values are valid.
+    /// The array that states which values are valid.
     valid: Handle,
 }
 
@@ -41,14 +41,14 @@ impl Nullables {
         self.arrays.iter().find(|array| array.marked.name == name)
     }
 
-    /// Whether a member of the group only says which values of another one are valid.
+    /// Whether a member of the group only states which values of another one are valid.
     fn hides(&self, name: &str) -> bool {
         self.arrays.iter().any(|array| array.marked.valid == name)
     }
 }
 
 impl Restored {
-    /// The same source, with nullable arrays in the place of pairs of arrays.
+    /// The same source, with nullable arrays in place of pairs of arrays.
     pub(crate) fn shared(source: Arc<dyn Source>) -> Arc<dyn Source> {
         Arc::new(Restored { source, known: ByGroup::default() })
     }
@@ -64,7 +64,7 @@ impl Restored {
             return Ok(None);
         }
         let Some(Node::Group(node)) = valid(self.source.load(&entry.handle))? else { return Ok(None) };
-        // A mark that is not ours, or that another program has cut, is an attribute like others.
+        // A mark that hyperslab did not write, or that another program has truncated, is an ordinary attribute.
         let Some(mark) = valid(Mark::of(&node.attributes))?.flatten() else { return Ok(None) };
         let (mut arrays, mut is_whole) = (Vec::new(), true);
         for marked in mark.arrays {
@@ -80,7 +80,7 @@ impl Restored {
         Ok(Some(Nullables { arrays, is_whole }))
     }
 
-    /// A nullable array, if the arrays that a mark names are there and of one shape.
+    /// A nullable array, if the arrays that a mark names exist and have the same shape.
     fn nullable(&self, group: &NodePath, mut marked: Marked) -> Result<Option<Nullable>> {
         let mut found = Vec::new();
         for name in [&marked.name, &marked.valid] {
@@ -97,7 +97,7 @@ impl Restored {
             return Ok(None);
         }
         let mut of = Datatype::clone(of);
-        // Booleans that are stored as integers have the same rows.
+        // Booleans stored as integers have the same rows.
         if of == Datatype::int(8, true)
             && let Some(Node::Ndarray(node)) = valid(self.source.load(values))?
             && says_bool(&node.attributes)
@@ -109,7 +109,7 @@ impl Restored {
         Ok(Some(Nullable { marked, datatype, valid: flagged.clone() }))
     }
 
-    /// The nullable arrays among which an object may be.
+    /// The nullable arrays to which an object may belong.
     fn around(&self, path: &NodePath) -> Result<Option<Arc<Nullables>>> {
         path.parent().map_or(Ok(None), |group| self.nullables(&group))
     }
@@ -136,7 +136,7 @@ impl SourceView for Restored {
 
     fn entry_at(&self, path: &NodePath) -> Result<Entry> {
         let entry = self.source.find(path)?;
-        // Other objects need no look at their group.
+        // For other objects, the group need not be examined.
         if !matches!(entry.item, Item::Array { kind: NodeKind::Ndarray, .. }) {
             return Ok(entry);
         }
@@ -151,7 +151,7 @@ impl SourceView for Restored {
     fn entries_in(&self, group: &Handle) -> Result<Vec<Entry>> {
         let members = self.source.members(group)?;
         if !members.iter().any(|entry| entry.handle.path.name().contains(SUFFIX)) {
-            // Nobody has to look at the attributes of the group.
+            // The attributes of the group need not be examined.
             self.known.note(&group.path, None);
             return Ok(members);
         }
@@ -229,7 +229,7 @@ impl SourceView for Restored {
     }
 }
 
-/// The values of one array, which are null where another one says so.
+/// The values of one array, which are null where another array marks them as invalid.
 struct NullableArray {
     values: Arc<dyn ArraySource>,
     valid: Arc<dyn ArraySource>,
@@ -302,7 +302,7 @@ impl ArraySource for NullableArray {
         self.values.missing_sources()
     }
 
-    /// A chunk of one array may be written where that of the other is not.
+    /// A chunk of one array may be written where the corresponding chunk of the other is not.
     fn absent_is_unwritten(&self) -> bool {
         false
     }

@@ -55,7 +55,7 @@ fn each_mapping_of_numbered_sources_has_its_own_missing_ones() {
 #[test]
 fn references_to_what_no_followed_link_leads_to_are_lost() {
     let source = Followed::new(open(&path("own/lost/linked.h5")));
-    let (what, becomes) = ("references to what is not converted", "references that lead to nothing");
+    let (what, becomes) = ("references to objects that are not converted", "dangling references");
     let expected = [row("/linked/both /linked/x@out", what, becomes)];
     assert_eq!(rows(&source, Fate::Lost(Loss::References)), expected);
     // Without following, and in the file itself, all references have their objects.
@@ -185,7 +185,7 @@ fn a_verification_compares_the_attributes_of_arrays_with_missing_sources() {
         assert!(text.contains("\"metre\""), "{text}");
         std::fs::write(&document, text.replace("\"metre\"", "\"mile\"")).unwrap();
     }
-    assert_eq!(verified(), ["/raw@units: was written with other values than were read"]);
+    assert_eq!(verified(), ["/raw@units: was written with values different from those read"]);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_verification_says_in_words_what_differs() {
     assert_eq!(
         found,
         [
-            "/@a: was written with other values than were read",
+            "/@a: was written with values different from those read",
             "/@b: was read with shape [2] and written with shape []",
             "/@c: is missing in what was written",
             "/x: was read with type int16 and written with type int8",
@@ -246,7 +246,7 @@ fn a_verification_compares_coordinates_that_only_a_domain_tells() {
         found.unwrap().different.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(different(&*written), [""; 0]);
-    assert_eq!(different(&*source("[5, 7]")), ["/x: was written with other values than were read"]);
+    assert_eq!(different(&*source("[5, 7]")), ["/x: was written with values different from those read"]);
 }
 
 #[test]
@@ -289,7 +289,7 @@ ndarrays:
     fs::write(at("source.yaml"), text).unwrap();
     let rows = |source: &Path, format: &str| {
         let planned = plan(&*open(source), &ConvertOptions::new(target_format(format).unwrap())).unwrap();
-        let rows = planned.report.rows().filter(|row| row.what == "texts with NUL");
+        let rows = planned.report.rows().filter(|row| row.what == "strings with NUL");
         rows.map(|row| (row.places.join(" "), row.fate)).collect::<Vec<_>>()
     };
     converted(&at("source.yaml"), target_format("zarr3").unwrap(), &at("source.zarr")).unwrap();
@@ -371,7 +371,7 @@ fn numbers_that_lead_to_elements_a_selection_has_cut_are_lost() {
         let select = selection.parse().unwrap();
         let narrowed = Narrowed::new(Arc::clone(&source), &[select], std::slice::from_ref(&root)).unwrap();
         let mut lost = rows(&narrowed, Fate::Lost(Loss::References));
-        let what = "positions or counts along a dimension of which a part is selected";
+        let what = "positions or counts along a partly selected dimension";
         assert!(lost.iter().all(|row| row.1 == what), "{lost:?}");
         let mut places: Vec<String> =
             lost.drain(..).flat_map(|row| row.0.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect();

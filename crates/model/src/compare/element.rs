@@ -12,7 +12,7 @@ pub struct Tolerance {
     pub relative: f64,
     /// Absolute tolerance. Numbers are equal if `|a - b| <= absolute + relative * |b|`.
     pub absolute: f64,
-    /// How many representable numbers (ULPs) the two may be apart, counted in the coarser of both types.
+    /// How many representable numbers (ULPs) apart the two may be, counted in the coarser of the two types.
     pub ulps: u64,
     /// Whether 0.0 and -0.0 are different.
     pub signed_zeros: bool,
@@ -79,7 +79,7 @@ impl fmt::Display for Gap {
 }
 
 impl Datatype {
-    /// Whether elements of both types can be compared: numbers with numbers, texts with texts, compounds with
+    /// Whether elements of both types can be compared: numbers with numbers, strings with strings, compounds with
     /// compounds of comparable members, and so on.
     pub fn is_comparable(&self, other: &Datatype) -> bool {
         let (a, b) = (self.resolved(), other.resolved());
@@ -178,7 +178,7 @@ impl ElementRef<'_> {
                 if a.len() != b.len() {
                     return Some(Gap::Unlike);
                 }
-                // Of long sequences, nearly all are equal.
+                // Nearly all elements of long sequences are equal.
                 if a.rows() == b.rows() && a.datatype().has_rows_of(b.datatype()) {
                     return None;
                 }
@@ -214,7 +214,7 @@ impl Rules {
 }
 
 impl Tolerance {
-    /// Whether only equal numbers pass.
+    /// Whether only equal numbers are accepted.
     pub fn is_none(&self) -> bool {
         self.relative == 0.0 && self.absolute == 0.0 && self.ulps == 0
     }
@@ -242,7 +242,7 @@ impl Tolerance {
     }
 }
 
-/// The formats by the distance between neighbouring numbers, finest first.
+/// The formats ordered by the distance between neighbouring numbers, finest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Grain {
     Double,
@@ -252,7 +252,7 @@ enum Grain {
 }
 
 impl Grain {
-    /// How many representable numbers of the format two numbers are apart.
+    /// How many representable numbers of the format apart two numbers are.
     fn steps(self, a: f64, b: f64) -> u64 {
         // Without their sign, floats are in the same order as their bits.
         let place = |negative: bool, bits: u64| {

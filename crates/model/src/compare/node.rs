@@ -19,7 +19,7 @@ pub(super) struct Comparison<'a> {
 struct Array<'a> {
     datatype: Option<&'a Arc<Datatype>>,
     shape: Shape,
-    /// The length of the dimension with the name of the array that it is not the coordinates of.
+    /// The length of the dimension that has the name of the array but not its coordinates.
     beside: Option<Extent>,
     storage: &'a Storage,
     value: Option<&'a Values>,

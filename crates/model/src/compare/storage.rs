@@ -7,7 +7,7 @@ use crate::{
 use std::fmt;
 
 impl Comparison<'_> {
-    /// Chunks, filters, elements and layout of arrays.
+    /// Chunks, filters, element storage and layout of arrays.
     pub(super) fn storage(&mut self, a: &Storage, b: &Storage) {
         if !self.rules.storage {
             return;
@@ -107,7 +107,7 @@ impl Comparison<'_> {
 
 /// Directives whose values differ.
 struct Told {
-    /// Whether a directive that only one side has counts as well.
+    /// Whether a directive that only one side has also counts.
     one_sided: bool,
     a: Vec<String>,
     b: Vec<String>,

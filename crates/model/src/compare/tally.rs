@@ -10,7 +10,7 @@ pub struct Tally {
     pub compared: u64,
     /// The number of elements that differ.
     pub differing: u64,
-    /// The largest difference. `None` if nothing differs, or only elements that are not numbers.
+    /// The largest difference. `None` if nothing differs, or if only elements that are not numbers differ.
     pub largest: Option<Gap>,
     /// The first elements that differ, in order. At most [`Rules::max_reported`].
     pub first: Vec<Pair>,
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// Adds the result for other elements. `place` maps an index in `other` to its index in the whole.
+    /// Adds the result for other elements. `place` maps an index in `other` to its index in the whole array.
     pub fn add(&mut self, other: Tally, max_reported: usize, place: impl Fn(u64) -> u64) {
         self.compared = self.compared.saturating_add(other.compared);
         self.differing = self.differing.saturating_add(other.differing);
@@ -77,5 +77,5 @@ impl Tally {
     }
 }
 
-/// Bytes of rows that are compared at once.
+/// The number of bytes of rows that are compared at once.
 const BLOCK: usize = 4096;

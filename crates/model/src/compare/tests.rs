@@ -124,7 +124,7 @@ fn numbers_of_different_types_are_compared_as_numbers() {
         compared(&int, &(-1_i16).to_ne_bytes(), &long, &u64::MAX.to_ne_bytes()),
         Some(Gap::Int(1 << 64))
     );
-    // No float is this integer, although the nearest one is what it is rounded to.
+    // No float equals this integer, although it is rounded to the nearest one.
     let rounded = 9_007_199_254_740_992.0_f64;
     assert!(!Datatype::String(crate::Text::Variable).is_comparable(&int));
     assert_eq!(compared(&long, &near.to_ne_bytes(), &double, &rounded.to_ne_bytes()), Some(Gap::Int(-1)));

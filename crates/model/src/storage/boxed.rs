@@ -4,8 +4,8 @@ use super::{ElementStorage, Fill, Storage};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A [`Storage`] on the heap, or nothing as long as nothing is set: a file has hundreds of thousands of objects whose
-/// storage is the default of its format.
+/// A [`Storage`] on the heap, or nothing as long as nothing is set: a file can have hundreds of thousands of objects
+/// whose storage is the default of its format.
 #[derive(Clone, Default)]
 pub struct BoxedStorage(Option<Box<Storage>>);
 

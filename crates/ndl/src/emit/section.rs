@@ -26,7 +26,7 @@ const NAMES: [&str; 7] = ["attributes", "datatypes", "dimcoords", "ndarrays", "c
 pub(super) struct OpenGroup {
     pub(super) path: NodePath,
     format: Format,
-    /// Whether its sections start at the left margin unless other groups follow, as those of the root do.
+    /// Whether its sections start at the left margin unless other groups follow, as in the root group.
     bare: bool,
     /// The reason why a part of it could not be read.
     reason: Option<String>,

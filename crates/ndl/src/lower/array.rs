@@ -17,7 +17,7 @@ impl Lower<'_> {
         self.push_type(&mut entries, datatype.as_deref(), value.as_ref())?;
         push_map(&mut entries, "attributes", Style::Open, self.attributes(attributes)?);
         let dims = || shape.dims().iter().map(|d| d.extent);
-        // A dimension without a length has no current extent. The sizes of the others are at the dimensions.
+        // A dimension without a length has no current extent. The other dimensions state their sizes themselves.
         let extent = match dims().all(|e| e.is_fixed()) || dims().any(|e| e == Extent::Uncounted) {
             true => None,
             false => shape

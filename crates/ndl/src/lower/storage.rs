@@ -157,8 +157,8 @@ impl Lower<'_> {
         maps.flatten().map(|(name, value)| (Key::Name(name.as_str()), directive(value))).collect()
     }
 
-    /// For attributes only directives that are part of the type: that a NetCDF text is a string and not characters,
-    /// that a Zarr text is JSON. All directives if all were asked for.
+    /// For attributes only the directives that are part of the type, unless all were requested: that a NetCDF string is
+    /// of the string type and not characters, that a Zarr string is JSON.
     pub(super) fn attribute_storage<'a>(
         &mut self,
         storage: &'a ElementStorage,
@@ -183,7 +183,7 @@ impl Lower<'_> {
         entries
     }
 
-    /// `top` for the elements themselves, false for members of a compound.
+    /// `top` is true for the elements themselves, false for members of a compound.
     fn push_element<'a>(
         &mut self,
         entries: &mut Entries<'a>,
@@ -194,7 +194,7 @@ impl Lower<'_> {
         let ElementStorage { endian, precision, offset, offsets, itemsize, members, charset, length, pad } =
             element;
         let full = detail == StorageDetail::Full;
-        // Extensions within `members` belong to that one.
+        // Extensions within `members` are covered by the extension for `members`.
         let extend = |lower: &mut Self, extension, entries: &mut Entries<'a>, key, tree| {
             if top {
                 lower.extend_with(extension, entries, key, || tree);
@@ -230,7 +230,7 @@ impl Lower<'_> {
             self.use_extension(Extension::Members);
         }
         push_map(entries, "members", if top { Style::Block } else { Style::Flow }, inner);
-        // Pure NDL has no length, which UTF-32 needs.
+        // Pure NDL has no length directive, which UTF-32 needs.
         let charset = charset.filter(|charset| !(self.pure && *charset == CharacterSet::Utf32));
         if let Some(charset) = charset.filter(|charset| full || *charset != CharacterSet::Utf8) {
             entries.push((Key::Word("charset"), Tree::text(charset.name())));
@@ -247,7 +247,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Adds a directive that is an extension, unless pure NDL is wanted.
+    /// Adds a directive that is an extension, except in pure NDL.
     fn extend_with<'a>(
         &mut self,
         extension: Extension,

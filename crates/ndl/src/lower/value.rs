@@ -54,7 +54,7 @@ impl Lower<'_> {
     }
 }
 
-/// The leaf for an element. One that does not fit its type, which [`check`] reports, is null.
+/// The leaf for an element. An element that does not fit its type, which [`check`] reports, becomes null.
 pub(crate) fn element(element: ElementRef<'_>, form: Form) -> Tree<'_> {
     let Some((datatype, row)) = present(&element) else { return Tree::Scalar(Scalar::Null) };
     Tree::Scalar(match (datatype, element.get()) {

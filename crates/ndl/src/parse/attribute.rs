@@ -255,5 +255,5 @@ const KEYS: &[&str] = &["shape", "type", "storage", "value"];
 
 const EXPECTED: Expected<'_> = Expected::of("the value");
 
-/// The memory of an attribute, and of what it becomes when it is written.
+/// The memory of an attribute, including what it needs when it is written.
 const ATTRIBUTE: u64 = 1800;

@@ -34,7 +34,7 @@ pub(super) struct Context<'t, 's> {
     pub(super) netcdf: Option<bool>,
     /// Reasons why no file can be made.
     pub(super) refusals: Findings<'s>,
-    /// The number of padding bytes that all values may add, and that they may still add.
+    /// The number of padding bytes that all values may add, and how many of them remain.
     pub(super) most_padding: usize,
     pub(super) padding: usize,
 }
@@ -80,7 +80,7 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// A datatype in memory that is shared with the last object if that has the same.
+    /// The datatype in shared memory: that of the last object if it is equal.
     pub(super) fn sharing(&mut self, datatype: Datatype) -> Arc<Datatype> {
         if *self.last_type != datatype {
             self.last_type = Arc::new(datatype);
@@ -88,7 +88,7 @@ impl<'t, 's> Context<'t, 's> {
         Arc::clone(&self.last_type)
     }
 
-    /// Reads a part that is read again later, and drops its findings, so that each is reported once.
+    /// Parses a part that is parsed again later, and drops its findings, so that each is reported once.
     pub(super) fn quietly<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.findings.silence(true);
         let found = read(self);
@@ -119,8 +119,8 @@ impl<'t, 's> Context<'t, 's> {
         }
     }
 
-    /// Reports a key that no file and no group has. Under the name of a section elsewhere, a map is what the whole document
-    /// says; other values may be those of another program.
+    /// Reports a key that exists neither in a file nor in a group. Under a name that other tools use for a section, a
+    /// map is probably the content of the whole document; other values may belong to another program.
     pub(super) fn unknown_section(&mut self, key: Key<'_>, node: Node<'t>, place: &str, known: &[&str]) {
         let foreign = FOREIGN_SECTIONS.iter().find(|(name, _)| *name == key.name);
         match foreign.filter(|_| node.mapping().is_some()) {
@@ -153,7 +153,7 @@ impl<'t, 's> Context<'t, 's> {
             ("an ndarray" | "a dimcoord", name) if ATTRIBUTES.contains(&name) => {
                 format!("it belongs into attributes: {{{name}: …}}")
             }
-            // A near name of its own is more probable, unless the storage has exactly this one.
+            // A similar key of the object itself is more probable, unless the storage has exactly this one.
             ("an ndarray" | "a dimcoord", name)
                 if let Some(right) = storage::near(name)
                     && (right == name || nearest(name, known).is_none()) =>
@@ -273,7 +273,7 @@ impl<'t, 's> Context<'t, 's> {
         may
     }
 
-    /// Counts bytes of values that the text does not have: padding, and fill values in place of null.
+    /// Counts bytes of values that are not in the text: padding, and fill values in place of null.
     pub(super) fn may_pad(&mut self, count: usize, span: Span) -> bool {
         match self.padding.checked_sub(count) {
             Some(left) => {
@@ -299,7 +299,7 @@ pub(super) fn suggest(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Whether a name is one of the known words, or looks like one that is misspelt.
+/// Whether a name is one of the known words, or looks like a misspelling of one.
 pub(super) fn is_like(name: &str, known: &[&str]) -> bool {
     nearest(name, known).is_some()
 }
@@ -346,7 +346,7 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(usize::MAX)
 }
 
-/// Attributes of the conventions that are mistaken for keys of arrays.
+/// Attributes defined by conventions that are mistaken for keys of arrays.
 const ATTRIBUTES: &[&str] = &[
     "_FillValue",
     "missing_value",
@@ -362,8 +362,8 @@ const ATTRIBUTES: &[&str] = &[
 const KEEPERS: &[&str] =
     &["a file", "a group", "an ndarray", "a dimcoord", "an attribute", "a named datatype with a type"];
 
-/// What sections are called elsewhere, and what they are called here. Other unknown keys are warnings, but with these everything
-/// that a document says would be lost.
+/// Names of sections in other tools, and hints with the names used here. Other unknown keys are warnings, but with
+/// these the content of the whole document would be lost.
 const FOREIGN_SECTIONS: &[(&str, &str)] = &[
     ("variables", "did you mean ndarrays? Coordinates of dimensions are in dimcoords"),
     ("data_vars", "did you mean ndarrays?"),

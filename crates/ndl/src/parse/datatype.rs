@@ -299,7 +299,7 @@ impl<'t> Context<'t, '_> {
     fn byte_count(&mut self, size: Option<Node<'t>>, node: Node<'t>, name: &str) -> Option<u32> {
         let size = self.required(size, node, name, "size")?;
         let bytes = self.count(size, "the size in bytes")?;
-        // Empty bytes are a value like others: metadata of TileDB may be.
+        // Empty bytes are a valid value: metadata of TileDB may be empty.
         if bytes == 0 && name != "opaque" {
             self.findings.error("ndl/type", size.span(), "a size of 0 bytes, expected at least 1");
             return None;
@@ -444,7 +444,7 @@ const CATEGORIES: &[&str] = &[
 /// The maximum number of parts of a type, including those of named types wherever they are used.
 const MAX_PARTS: u64 = 1 << 20;
 
-/// The number of named types among which a similar path is searched.
+/// The number of named types among which a similar path is looked for.
 const MAX_SUGGESTED: usize = 1000;
 
 /// The maximum nesting of named types.

@@ -64,8 +64,8 @@ struct Reader<'t, 's> {
 }
 
 impl<'t> Context<'t, '_> {
-    /// Refuses to make a file of a document that has no key of NDL at all, and none that is a misspelt one: it is one of
-    /// another language. Returns whether it is.
+    /// Refuses to make a file from a document that has no NDL key at all, not even a misspelt one: it is in another
+    /// language. Returns whether this is the case.
     fn refuse_foreign(&mut self, root: Option<Node<'t>>) -> bool {
         let keys: Vec<(Key<'t>, Node<'t>)> =
             root.and_then(|root| root.mapping()).map(Mapping::iter).into_iter().flatten().collect();
@@ -136,7 +136,7 @@ impl<'t> Context<'t, '_> {
 }
 
 impl<'t> Reader<'t, '_> {
-    /// Records the kind of each path. If several objects have the same path, the first one counts.
+    /// Records the kind of each path. If several objects have the same path, the first one is used.
     fn declare(&mut self, group: &Declared<'t>) {
         self.claim(&group.path, NodeKind::Group, group.span);
         for (key, node) in &group.entries {
@@ -153,7 +153,7 @@ impl<'t> Reader<'t, '_> {
                 let path = group.path.child(key.name);
                 if self.shares(group, &path, kind, node) {
                     self.shared.insert(path.clone());
-                    // The path is that of the ndarray; shapes mean the dimension.
+                    // The path is that of the ndarray; in shapes it means the dimension.
                     if kind == NodeKind::Ndarray {
                         self.declared.insert(path, (kind, key.span));
                     }
@@ -166,7 +166,7 @@ impl<'t> Reader<'t, '_> {
         }
     }
 
-    /// Whether a member has the path of a dimension without coordinates and an ndarray, of which it is the second.
+    /// Whether a dimension without coordinates and an ndarray share this path, and the member is the second of the two.
     fn shares(&self, group: &Declared<'t>, path: &NodePath, kind: NodeKind, node: Node<'t>) -> bool {
         let first = self.declared.get(path).map(|(kind, _)| *kind);
         let dimension = match (first, kind) {
@@ -300,7 +300,7 @@ impl<'t> Reader<'t, '_> {
             if !extra.is_empty() {
                 storage.native.push((EXTRA, extra));
             }
-            // A root group that is given both by bare keys and by path has an error already. Both parts are read.
+            // A root group that is given both by bare keys and by path has already been reported. Both parts are read.
             match self.content.nodes.get_mut(&group.path) {
                 Some(Object::Group(known)) => {
                     known.attributes.extend(attributes);
@@ -358,11 +358,11 @@ impl<'t> Reader<'t, '_> {
             let path = group.path.child(key.name);
             let is_shared = self.shared.contains(&path);
             if is_shared && kind == NodeKind::DimCoord {
-                // Only its size counts, which shapes know already; reading it finds the errors in it.
+                // Only its size is needed, which shapes already know; it is read to find errors in it.
                 self.context.dimcoord(node, is_sparse(group));
                 continue;
             }
-            // The path of the declaration, so that there is one text of each.
+            // The path of the declaration, so that each path is stored only once.
             let path = match self.declared.get_key_value(&path) {
                 Some((path, (known, span))) if (*known, span.line) == (kind, key.span.line) => path.clone(),
                 _ => continue,
@@ -418,12 +418,12 @@ impl<'t> Reader<'t, '_> {
     }
 }
 
-/// Whether a group is a sparse array. Its dimensions of size null have no length.
 /// Whether a map has a key of groups.
 fn has_key_of_group(node: Node<'_>) -> bool {
     node.mapping().is_some_and(|map| map.iter().any(|(key, _)| GROUP_KEYS.contains(&key.name)))
 }
 
+/// Whether a group is a sparse array. Its dimensions of size null have no length.
 fn is_sparse(group: &Declared<'_>) -> bool {
     let storage = group.entries.iter().find(|(key, _)| key.name == "storage").map(|(_, node)| *node);
     let tiledb = storage.and_then(Node::mapping).and_then(|storage| storage.get("tiledb"));

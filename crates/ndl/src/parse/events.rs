@@ -155,7 +155,7 @@ impl<'a> Document<'a> {
         Reader::new(text, findings).read(text).unwrap_or_default()
     }
 
-    /// Makes a document of a value. Its nodes have the default span, because they are in no text.
+    /// Makes a document of a value. Its nodes have the default span, because they are not in any text.
     pub(crate) fn of_value(value: &'a Value, findings: &mut Findings<'_>) -> Document<'a> {
         let mut reader = Reader::new("", findings);
         match reader.value(value) {

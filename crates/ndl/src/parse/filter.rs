@@ -87,7 +87,7 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// Filters that other programs call by names which no misspelling of ours is near to.
+/// Names of filters in other programs that are too different from ours to be taken for misspellings.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("zip", "deflate"),
     ("zlib", "deflate"),

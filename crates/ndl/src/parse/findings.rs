@@ -17,7 +17,8 @@ pub(crate) struct Findings<'s> {
     memory: Memory,
 }
 
-/// The memory that nodes and objects of a text may still take, in bytes; `None` once they needed more. Clones share it.
+/// The memory that nodes and objects of a text may still take, in bytes; `None` after they exceeded it. Clones share
+/// it.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory(Rc<Cell<Option<u64>>>);
 
@@ -26,7 +27,7 @@ impl Memory {
         Memory(Rc::new(Cell::new(Some(bytes))))
     }
 
-    /// Whether more was needed than there was.
+    /// Whether more memory was needed than was allowed.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.0.get().is_none()
     }
@@ -54,12 +55,13 @@ impl<'s> Findings<'s> {
         Findings { source, strict, silent: false, found: Vec::new(), left_out: 0, sink, memory }
     }
 
-    /// The same with this memory for what the text contains.
+    /// The same findings with this memory for the content of the text.
     pub(crate) fn within(self, memory: Memory) -> Self {
         Findings { memory, ..self }
     }
 
-    /// Takes memory before it is allocated. False if there is not enough: what was begun then ends without result.
+    /// Takes memory before it is allocated. Returns false if there is not enough: the caller then stops without a
+    /// result.
     pub(crate) fn spend(&mut self, bytes: u64) -> bool {
         let left = self.memory.0.get().and_then(|left| left.checked_sub(bytes));
         self.memory.0.set(left);
@@ -81,8 +83,8 @@ impl<'s> Findings<'s> {
         Findings::new(self.source, self.strict)
     }
 
-    /// The maximum number of padding bytes in all values together: in proportion to the text, so that a few bytes do not
-    /// take much memory. Values that are in no text were limited when they were read.
+    /// The maximum number of padding bytes in all values together: in proportion to the text, so that a few bytes
+    /// cannot take much memory. Values that do not come from a text were limited when they were read.
     pub(crate) fn most_padding(&self) -> usize {
         match self.source.len() {
             0 => MAX_PADDING,
@@ -138,7 +140,7 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// Whether an error makes the text unusable, and the limit of diagnostics is reached.
+    /// Whether an error makes the text unusable and the limit of diagnostics is reached.
     pub(crate) fn is_hopeless(&self) -> bool {
         self.is_full() && self.found.iter().any(|(found, _)| found.severity == Severity::Error)
     }
@@ -160,7 +162,7 @@ impl<'s> Findings<'s> {
                 number += 1;
                 width = lines.next().map_or(0, |line| line.trim_end_matches('\r').chars().count());
             }
-            // A range of several lines is marked to the end of its first line.
+            // A range of several lines is marked only to the end of its first line.
             if span.end_column == Span::OPEN_END {
                 diagnostic.end_column = width + 1;
             }

@@ -1,4 +1,4 @@
-//! Parts of a document that are given alone, as in options of a command line.
+//! Parts of a document that are given separately, as in command-line options.
 
 use super::context::Context;
 use super::events::{Document, Node};
@@ -78,7 +78,7 @@ pub fn attribute(text: &str) -> Result<Attribute> {
     read(text, |context, node| context.attribute(node))
 }
 
-/// Parses an array as in `ndarrays` of a group, of which the shape may be missing: a map, or a type alone.
+/// Parses an array as in `ndarrays` of a group, without requiring a shape: a map, or just a type.
 ///
 /// ```
 /// use hyperslab_model::Datatype;
@@ -116,8 +116,8 @@ pub fn elements_of_text(text: &str, datatype: &Datatype, count: u64) -> Result<V
     read(text, |context, node| context.value(node, datatype, &[count], Expected::of("the value")))
 }
 
-/// Reads elements of this type from values as [`element`](crate::part::element) makes them. Does not check that the
-/// targets of references exist.
+/// Reads elements of this type from values in the form that [`element`](crate::part::element) produces. Does not check
+/// that the targets of references exist.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a value is not an element of the type.
@@ -131,11 +131,11 @@ pub fn elements(items: &[Value], datatype: &Datatype) -> Result<Values> {
     .map(|found| found.unwrap_or_default())
 }
 
-/// Reads the storage of an array of this type, or of a group, as [`storage`](crate::part::storage) makes it. Does not
-/// check that chunks fit a shape.
+/// Reads the storage of an array of this type, or of a group, in the form that [`storage`](crate::part::storage)
+/// produces. Does not check that chunks fit a shape.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a directive is not one of such objects.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if such an object cannot have one of the directives.
 pub fn read_storage(of: &Value, datatype: Option<&Datatype>) -> Result<Storage> {
     let mut findings = Findings::new("", true);
     let document = Document::of_value(of, &mut findings);
@@ -147,7 +147,7 @@ pub fn read_storage(of: &Value, datatype: Option<&Datatype>) -> Result<Storage> 
     .map(|found| found.unwrap_or_default())
 }
 
-/// Reads a link as [`link`](crate::part::link) makes it. Does not check that a hard link has a target.
+/// Reads a link in the form that [`link`](crate::part::link) produces. Does not check that a hard link has a target.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it is not a link.

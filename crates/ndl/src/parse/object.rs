@@ -196,7 +196,7 @@ impl<'t> Context<'t, '_> {
         let mut storage = self.finished(directives, Some(&datatype), Selections::ANY);
         if let Some(mapping) = mapping {
             self.push_extra(&mut storage, mapping);
-            // Without `type`, other keys are categories.
+            // Without `type`, the other keys are categories.
             if mapping.get("type").is_some() {
                 let known = ["type", "attributes", "storage"];
                 for (key, _) in mapping.iter().filter(|(key, _)| !known.contains(&key.name)) {
@@ -215,8 +215,8 @@ impl<'t> Context<'t, '_> {
         }
     }
 
-    /// Warns of a `_FillValue` that differs from the fill value in `storage`: elements that were never written have the
-    /// latter, and do not count as missing. Files have both since attributes can be changed later.
+    /// Warns about a `_FillValue` that differs from the fill value in `storage`: elements that were never written have
+    /// the latter, and do not count as missing. Files can have both because attributes can be changed later.
     pub(super) fn check_fill(
         &mut self,
         node: Node<'t>,
@@ -340,7 +340,7 @@ impl<'t> Context<'t, '_> {
             let datatype = self.own_datatype(datatype, &directives.storage.element)?;
             return Some(self.sharing(datatype));
         }
-        // Reported only if the type is not the missing part itself.
+        // Reported only if the type itself is not the missing part.
         let declared = [
             ("a fill value", directives.fill.filter(|fill| !fill.is_null())),
             ("a domain", directives.domain),

@@ -119,7 +119,7 @@ impl<'t> Context<'t, '_> {
         Some(Dimension { extent, coordinate: Some(path) })
     }
 
-    /// The path of the dimcoord that a shape names. A bare name is searched in the group, then in the groups above it.
+    /// The path of the dimcoord that a shape names. A bare name is looked up in the group, then in the groups above it.
     fn dimcoord_path(&mut self, scalar: Scalar<'t>, node: Node<'t>, group: &NodePath) -> Option<NodePath> {
         let text = scalar.text;
         if text.starts_with('/') {
@@ -179,5 +179,5 @@ impl<'t> Context<'t, '_> {
     }
 }
 
-/// The number of dimensions among which a similar name is searched.
+/// The number of dimensions among which a similar name is looked for.
 const MAX_SUGGESTED: usize = 1000;

@@ -69,7 +69,7 @@ impl<'t> Context<'t, '_> {
         directives
     }
 
-    /// Rejects UTF-32 in texts that have no length, or one that is not a whole number of characters.
+    /// Rejects UTF-32 in strings without a length, or with a length that is not a whole number of characters.
     fn check_charset(&mut self, mapping: Mapping<'t>, storage: &mut ElementStorage) {
         let found = match (storage.charset, storage.length) {
             (Some(CharacterSet::Utf32), Some(Length::Fixed(len))) if len % 4 == 0 => return,
@@ -332,7 +332,7 @@ pub(super) fn near(name: &str) -> Option<&'static str> {
     nearest(name, OF_ARRAYS)
 }
 
-/// The keys of storage that are only about arrays, and no words for something else.
+/// The keys of storage that apply only to arrays and have no other meaning.
 const OF_ARRAYS: &[&str] =
     &["chunk", "shard", "filter", "endian", "fillvalue", "fill_time", "layout", "domain", "tile"];
 

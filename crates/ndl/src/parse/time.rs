@@ -3,8 +3,8 @@
 use crate::time::NOT_A_TIME;
 use hyperslab_model::TimeUnit;
 
-/// The number of units since 1970-01-01 of a text in ISO 8601. `None` if it is not a date, or is not a whole number
-/// of units.
+/// The number of units since 1970-01-01 that a text in ISO 8601 represents. `None` if it is not a date, or is not a
+/// whole number of units.
 pub(super) fn count(unit: &TimeUnit, text: &str) -> Option<i128> {
     if text == "NaT" {
         return Some(NOT_A_TIME);

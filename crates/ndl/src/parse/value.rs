@@ -16,7 +16,7 @@ use hyperslab_core::rows::{Heap, Slot, int_row};
 use hyperslab_model::{CharacterSet, Datatype, Reference, Values};
 use std::collections::{HashMap, HashSet};
 
-/// Settings for parsing a value that its datatype does not give.
+/// Settings for parsing a value that are not part of its datatype.
 #[derive(Clone, Copy)]
 pub(super) struct Expected<'t> {
     /// The fill value, which replaces null elements.
@@ -44,7 +44,7 @@ struct Reader<'c, 't, 's> {
     references: Heap<Reference>,
     /// Members of large enumerations, by the address of the type.
     members: HashMap<usize, HashMap<String, i128>>,
-    /// Powers of ten, kept for numbers of float formats that the processor does not support.
+    /// Powers of ten, kept for numbers in float formats that the processor does not support.
     powers: Powers,
     /// The number of wrong elements so far.
     wrong: usize,
@@ -208,7 +208,7 @@ impl<'t> Reader<'_, 't, '_> {
             let before = self.heap.len() + out.len();
             let read = self.element(fill, datatype, out);
             self.expected.fill = Some(fill);
-            // The fill value is in the text only once.
+            // The fill value appears only once in the text.
             let added = (self.heap.len() + out.len()).saturating_sub(before);
             return match self.context.may_pad(added, node.span()) {
                 true => read,
@@ -529,7 +529,7 @@ fn source(node: Node<'_>) -> String {
     }
 }
 
-/// The number of members of an enumeration among which a similar name is searched.
+/// The number of members of an enumeration among which a similar name is looked for.
 const FEW_MEMBERS: usize = 16;
 
 /// The number of wrong elements of an array that are reported.

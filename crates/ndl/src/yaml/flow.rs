@@ -118,7 +118,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same for numbers, which cannot be broken and come by the million.
+    /// The same for numbers, which cannot be broken and can number in the millions.
     fn fill_scalar(&mut self, scalar: &Scalar<'_>, width: usize, first: bool, indent: usize, behind: usize) {
         let mark = self.mark();
         self.out.push_str(if first { "" } else { " " });

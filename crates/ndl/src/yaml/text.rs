@@ -1,10 +1,10 @@
-//! Texts that take several lines.
+//! Strings that take several lines.
 
 use super::{STEP, WIDTH, Writer};
 use crate::quote;
 
 impl Writer<'_> {
-    /// Writes a text after a key or dash at column `indent`: literal if it has several lines, folded if it is too
+    /// Writes a string after a key or dash at column `indent`: literal if it has several lines, folded if it is too
     /// long for one, otherwise plain or quoted.
     pub(super) fn text(&mut self, text: &str, indent: usize) {
         let plain = quote::is_plain(text, false);
@@ -59,8 +59,8 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a text has several lines and a literal block keeps all of it: a first line that begins with white space
-/// needs an indicator, and editors strip white space at line ends.
+/// Whether a string has several lines and a literal block preserves all of it: a first line that begins with white
+/// space needs an indicator, and editors strip white space at line ends.
 fn is_literal(text: &str) -> bool {
     if !text.contains('\n') {
         return false;
@@ -72,7 +72,7 @@ fn is_literal(text: &str) -> bool {
         && text.split('\n').all(|line| !line.ends_with([' ', '\t']))
 }
 
-/// Whether a reader gets the same text back if it is folded at single spaces.
+/// Whether a reader gets back the same string if it is folded at single spaces.
 fn is_foldable(text: &str) -> bool {
     text.split(' ').all(|word| !word.is_empty())
         && text.contains(' ')

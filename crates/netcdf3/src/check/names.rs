@@ -1,4 +1,4 @@
-//! Names: which characters they may have, and that each is there once.
+//! Checks names: their characters, and that none occurs twice.
 //!
 //! Spec: NetCDF Classic Format Specification, "Note on names"
 

@@ -1,4 +1,4 @@
-//! Where the elements of variables lie: behind the header, within the file, and apart from each other.
+//! Checks where the elements of variables lie: after the header, within the file, and without overlap.
 //!
 //! Spec: NetCDF Classic Format Specification, `data`, "Note on vsize"
 
@@ -7,7 +7,7 @@ use crate::header::{Variable, Version, padding};
 use crate::layout::Layout;
 
 impl Checker<'_, '_> {
-    /// Checks the variables, which are described at `places` of the header.
+    /// Checks the variables, whose descriptions begin at `places` in the header.
     pub(super) fn places(&mut self, places: &[u64]) {
         let file = self.file;
         let header = file.header();
@@ -44,7 +44,8 @@ impl Checker<'_, '_> {
         self.uncounted(&blocks);
     }
 
-    /// Compares the noted size with the real one. What does not fit the field is noted as its largest number.
+    /// Compares the stored size with the actual one. A size that does not fit the field is stored as its largest
+    /// number.
     fn size(&mut self, variable: &Variable, layout: &Layout, at: u64) {
         let padded = layout.block.checked_add(padding(layout.block));
         let is_large = match self.file.header().version {
@@ -59,7 +60,8 @@ impl Checker<'_, '_> {
     }
 
     fn overlaps(&mut self, blocks: &[(&Variable, Layout)]) {
-        // Of record variables the first record, and the records of all as one block beside the other variables.
+        // For record variables, the first record; all their records together count as one block beside the other
+        // variables.
         let records = blocks.iter().filter_map(|(_, layout)| Some((layout.begin, layout.record?)));
         let area = records.min().map(|(begin, size)| {
             let len = size.saturating_mul(self.file.records().count);

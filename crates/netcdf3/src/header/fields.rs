@@ -6,7 +6,7 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 
 /// Why decoding stops.
 pub(super) enum Stop {
-    /// So many bytes of the file are needed, and the file has them.
+    /// This many bytes of the file are needed, and the file has them.
     More(u64),
     Error(Error),
 }
@@ -21,7 +21,7 @@ impl From<Error> for Stop {
 pub(super) struct Fields<'a> {
     d: Decoder<'a>,
     version: Version,
-    /// Bytes of the whole file.
+    /// The size of the whole file in bytes.
     len: u64,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         self.version
     }
 
-    /// Bytes of the file that have not been decoded.
+    /// The number of bytes of the file that have not been decoded.
     fn left(&self) -> u64 {
         self.len.saturating_sub(self.offset())
     }
@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
         Ok(values)
     }
 
-    /// A tag, and how many items follow it.
+    /// A tag, and the number of items that follow it.
     pub(super) fn tag(&mut self, code: u32, name: &'static str) -> Result<u64, Stop> {
         let at = self.d.clone();
         let tag = self.uint(4)?;
@@ -126,7 +126,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Checks that so many items can follow in the file.
+    /// Checks that the rest of the file has room for this many items.
     pub(super) fn check_count(&self, count: u64, least: u64, name: &str) -> Result<(), Stop> {
         match count.checked_mul(least).is_some_and(|bytes| bytes <= self.left()) {
             true => Ok(()),
@@ -172,12 +172,12 @@ pub(super) fn padded(e: &mut Encoder, bytes: &[u8]) {
     e.pad_to(start, 4);
 }
 
-/// Of so many items, those that memory is taken for at once: most lists are short.
+/// The number of items, of `count` in all, to allocate memory for at once: most lists are short.
 pub(super) fn some(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).min(64)
 }
 
-/// Bytes to the next multiple of four.
+/// The number of bytes to the next multiple of four.
 pub(crate) fn padding(len: u64) -> u64 {
     len.wrapping_neg() % 4
 }

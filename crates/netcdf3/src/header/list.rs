@@ -4,10 +4,10 @@ use super::Version;
 use super::fields::{self, Fields, Stop};
 use hyperslab_core::{Encoder, Result};
 
-/// What stands before a list.
+/// The tag before a list.
 pub(super) struct Tag {
     pub(super) code: u32,
-    /// The items of the list, for messages.
+    /// The name of the items of the list, for messages.
     pub(super) name: &'static str,
 }
 
@@ -15,7 +15,7 @@ pub(super) struct Tag {
 pub(super) trait Item: Sized {
     const TAG: Tag;
 
-    /// Bytes that an item takes at least.
+    /// The minimum size of an item in bytes.
     fn least(version: Version) -> u64;
 
     fn decode(f: &mut Fields<'_>) -> Result<Self, Stop>;
@@ -39,7 +39,7 @@ pub(super) fn encode<T: Item>(items: &[T], e: &mut Encoder, version: Version) ->
     items.iter().try_for_each(|item| item.encode(e, version))
 }
 
-/// Where each item begins in the file, if the list begins at `at`, which moves to its end.
+/// The file offset of each item, if the list begins at `at`. Moves `at` to the end of the list.
 pub(super) fn offsets<T: Item>(items: &[T], at: &mut u64, version: Version) -> Result<Vec<u64>> {
     *at += 4 + u64::from(version.count_width());
     let mut offsets = Vec::with_capacity(items.len());

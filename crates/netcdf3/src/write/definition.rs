@@ -1,4 +1,4 @@
-//! Files that are declared: checked and placed before a byte is written.
+//! Declared files: checked and laid out before a byte is written.
 //!
 //! Spec: NetCDF Classic Format Specification, "The Format in Detail"
 
@@ -11,7 +11,7 @@ use hyperslab_core::storage::WriteAt;
 use hyperslab_core::{Error, Result};
 use std::sync::Arc;
 
-/// A file that is declared. Its header is complete, and no byte is written.
+/// A declared file. Its header is complete, but no byte has been written.
 #[derive(Clone, Debug)]
 pub struct Definition {
     header: Header,
@@ -23,13 +23,13 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Declares a file. The sizes and places of variables in `header` are computed, whatever they are; the number of
-    /// records must be known. `default_fill` gives the fill value of a type in native byte order, for variables without
-    /// the attribute `_FillValue`, or with one of another type.
+    /// Declares a file. The sizes and places of variables in `header` are ignored and computed anew; the number of
+    /// records must be known. `default_fill` gives the fill value of a type in native byte order. It is used for
+    /// variables whose attribute `_FillValue` is missing or has another type.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for what the format or this version
-    /// of it does not hold, with the name of the variable, dimension or attribute, and with what to do.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for anything that the format, or this
+    /// version of it, cannot represent. The error names the variable, dimension or attribute, and suggests what to do.
     pub fn new(mut header: Header, default_fill: &dyn Fn(DataType) -> Vec<u8>) -> Result<Definition> {
         names::check(&header)?;
         check_dimensions(&header)?;
@@ -48,10 +48,10 @@ impl Definition {
         Ok(Definition { encoded: header.encode()?, header, layouts, fill, len })
     }
 
-    /// Declares a file in the oldest version that holds it, whatever version `header` has.
+    /// Declares a file in the oldest version that can represent it, regardless of the version of `header`.
     ///
     /// # Errors
-    /// As [`Definition::new`], if no version holds it: the error of the newest.
+    /// As [`Definition::new`] with the newest version, if no version can represent the file.
     pub fn oldest(header: &Header, default_fill: &dyn Fn(DataType) -> Vec<u8>) -> Result<Definition> {
         let of = |version| Definition::new(Header { version, ..header.clone() }, default_fill);
         of(Version::Classic).or_else(|_| of(Version::Offset64)).or_else(|_| of(Version::Data64))
@@ -62,17 +62,17 @@ impl Definition {
         &self.header
     }
 
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     pub fn header_len(&self) -> u64 {
         self.encoded.len() as u64
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file has no bytes, which none has.
+    /// Whether the file is empty, which it never is.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -80,12 +80,12 @@ impl Definition {
     /// Where the elements of a variable will lie.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is none of this number.
+    /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no variable with this number.
     pub fn layout(&self, variable: usize) -> Result<&Layout> {
         self.layouts.get(variable).ok_or_else(|| Error::not_found(format!("no variable {variable}")))
     }
 
-    /// The fill value of a variable as it is stored, big-endian.
+    /// The stored fill value of a variable, big-endian.
     ///
     /// # Errors
     /// As [`Definition::layout`].
@@ -94,7 +94,7 @@ impl Definition {
         found.ok_or_else(|| Error::not_found(format!("no variable {variable}")))
     }
 
-    /// Begins to write the file. What the storage has is dropped, and the space of the file is reserved.
+    /// Begins to write the file. Discards the content of the storage, and reserves space for the file.
     ///
     /// # Errors
     /// Any error of the storage.
@@ -102,12 +102,12 @@ impl Definition {
         Writer::begin(self, storage)
     }
 
-    /// Goes on with a file that was begun with the same definition. What was written before stays, and is not known:
-    /// see [`Writer::finish`].
+    /// Continues a file that was begun with the same definition. What was written before is kept, but it is not known
+    /// which elements that was: see [`Writer::finish`].
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the storage has another length than
-    /// the file, and any error of the storage.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the storage does not have the
+    /// length of the file, and any error of the storage.
     pub fn resume(self, storage: Arc<dyn WriteAt>) -> Result<Writer> {
         Writer::resume(self, storage)
     }
@@ -144,7 +144,7 @@ fn check_dimensions(header: &Header) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a count is one that the version can say.
+/// Checks that the version can store a count.
 fn check_count(what: &str, count: u64, version: Version) -> Result<()> {
     let most = version.largest_count();
     if count <= most {
@@ -206,7 +206,7 @@ fn fill_value(variable: &Variable, default_fill: &dyn Fn(DataType) -> Vec<u8>) -
     let data_type = variable.data_type;
     let size = data_type.size();
     let own = variable.attributes.iter().find(|attribute| attribute.name == FILL_VALUE);
-    // One of another type is an attribute like any other, as for readers.
+    // A fill value of another type is an attribute like any other, as it is for readers.
     if let Some(fill) = own.filter(|fill| fill.data_type == data_type && fill.values.len() == size) {
         return Ok(fill.values.clone());
     }

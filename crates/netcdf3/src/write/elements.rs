@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use hyperslab_core::nd::{Region, advance, fill_rows};
 use hyperslab_core::{Error, Result};
 
-/// What the elements of a region are.
+/// The elements to be written to a region.
 pub(super) enum Elements<'a> {
     /// Rows in native byte order, which are taken from the front.
     Rows(&'a [u8]),
@@ -14,7 +14,7 @@ pub(super) enum Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// The next elements as they are stored, if that is how they are given.
+    /// The next elements, if they are given in their stored form.
     pub(super) fn take_stored(&mut self, len: u64, element: usize) -> Option<&'a [u8]> {
         let Elements::Rows(rows) = self else { return None };
         if element > 1 && cfg!(target_endian = "little") {
@@ -25,7 +25,7 @@ impl<'a> Elements<'a> {
         Some(own)
     }
 
-    /// Stores the next elements, of `element` bytes each, in all of `out`.
+    /// Fills `out` with the next elements, of `element` bytes each.
     pub(super) fn store(&mut self, out: &mut [u8], element: usize, fill: &[u8]) -> Result<()> {
         match self {
             Elements::Rows(rows) => {
@@ -42,20 +42,20 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// Stores padding: the bytes that further elements of the fill value would have.
+/// Stores padding: the bytes that further elements with the fill value would have.
 pub(super) fn pad(out: &mut [u8], fill: &[u8]) {
     for (byte, from) in out.iter_mut().zip(fill.iter().cycle()) {
         *byte = *from;
     }
 }
 
-/// Elements that follow each other in the file.
+/// Elements that are contiguous in the file.
 pub(super) struct Run {
-    /// The offset in the file of the first of them.
+    /// The file offset of the first element.
     pub(super) offset: u64,
-    /// Bytes of the elements.
+    /// The size of the elements in bytes.
     pub(super) len: u64,
-    /// Bytes of padding that follow them: whoever writes the last element of a block writes its padding.
+    /// The number of padding bytes that follow them: whoever writes the last element of a block writes its padding.
     pub(super) padding: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Names that may be written: by the specification, and so that all readers find them.
+//! Names that may be written: those that the specification allows and that all readers find.
 //!
 //! Spec: NetCDF Classic Format Specification, "Note on names"
 
@@ -30,7 +30,7 @@ fn list<'a>(what: &str, names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         if let Some(fault) = fault(name) {
             return refuse(fault).map_err(|error| error.with_hint("give it another name"));
         }
-        // Names are compared by their bytes, and NetCDF-C normalizes the names that it looks for.
+        // Names are compared byte by byte, and NetCDF-C normalizes the names that it looks up.
         if matches!(normalized(&shown), Cow::Owned(_)) {
             return refuse("is not in the normalized form NFC, in which readers look for it")
                 .map_err(|error| error.with_hint("normalize the name"));

@@ -1,5 +1,5 @@
-//! Where the elements of a new file go: behind the header those without records in the order of their definition, then
-//! the records, all aligned to four bytes.
+//! Where the elements of a new file go: after the header, variables without records in the order of their definition,
+//! then the records, all aligned to four bytes.
 //!
 //! Spec: NetCDF Classic Format Specification, "Note on vsize", "Note on padding", "Notes on Computing File Offsets",
 //! "Offset restrictions"
@@ -9,7 +9,7 @@ use crate::header::{Header, Variable, Version, padding};
 use crate::layout::{Records, block, is_record};
 use hyperslab_core::{Error, Result};
 
-/// Sets the size and the place of each variable. Returns the bytes of the file.
+/// Sets the size and the place of each variable. Returns the size of the file in bytes.
 pub(super) fn place(header: &mut Header) -> Result<u64> {
     let version = header.version;
     let mut sizes = Vec::with_capacity(header.variables.len());
@@ -43,7 +43,7 @@ pub(super) fn place(header: &mut Header) -> Result<u64> {
     end_of_file(header, end)
 }
 
-/// The offset behind the last record, if the first one would end at `end` if it was padded.
+/// The offset after the last record, if the first one with its padding would end at `end`.
 fn end_of_file(header: &Header, end: u64) -> Result<u64> {
     let records = Records::of(header, 0);
     let of_records = header.variables.iter().filter(|variable| is_record(header, variable));
@@ -53,14 +53,14 @@ fn end_of_file(header: &Header, end: u64) -> Result<u64> {
     end.filter(|end| *end <= LARGEST).ok_or_else(too_large)
 }
 
-/// Bytes of the elements of a variable, or of those in one record, with padding.
+/// The size in bytes of the elements of a variable, or of those in one record, with padding.
 fn padded_block(header: &Header, variable: &Variable) -> Result<u64> {
     let block = block(header, variable).map_err(|error| Error::invalid(error.detail().to_owned()));
     let block = block.map_err(|error| error.in_object(path(variable)))?;
     block.checked_add(padding(block)).ok_or_else(too_large)
 }
 
-/// `vsize`: what does not fit its field is stored as 2^32 - 1.
+/// `vsize`: a size that does not fit its field is stored as 2^32 - 1.
 fn stored_size(version: Version, size: u64) -> u64 {
     match version {
         Version::Data64 => size,
@@ -69,7 +69,7 @@ fn stored_size(version: Version, size: u64) -> u64 {
     }
 }
 
-/// Checks that only such variables are large that no others follow: readers compute offsets from sizes.
+/// Checks that a variable is large only if no other follows it, since readers compute offsets from sizes.
 fn check_sizes(header: &Header, sizes: &[(bool, u64)]) -> Result<()> {
     let version = header.version;
     let most = match version {
@@ -107,7 +107,7 @@ fn too_large() -> Error {
     Error::invalid("the file would have 2^63 bytes or more")
 }
 
-/// The largest padded sizes that a size or an offset of 31, 32 and 63 bits can say.
+/// The largest padded sizes that a size or an offset of 31, 32 and 63 bits can express.
 const LARGEST_31: u64 = (1 << 31) - 4;
 const LARGEST_32: u64 = (1 << 32) - 4;
 const LARGEST: u64 = (1 << 63) - 4;

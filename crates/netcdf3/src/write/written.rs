@@ -5,15 +5,15 @@ use hyperslab_core::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The indexes along the first dimension, of records where there are some, that have elements.
+/// The indexes along the first dimension (the record dimension, if there is one) at which elements were written.
 #[derive(Debug, Default)]
 pub(super) struct Written(Mutex<Indexes>);
 
 #[derive(Debug, Default)]
 struct Indexes {
-    /// Ranges by their start with their end, apart from each other.
+    /// The end of each range by its start. Ranges do not touch each other.
     ranges: BTreeMap<u64, u64>,
-    /// The number of elements. Those that were written twice count twice.
+    /// The number of elements. Elements that were written twice count twice.
     elements: u64,
 }
 
@@ -36,11 +36,11 @@ impl Written {
         }
     }
 
-    /// The regions that nothing was written to, of a variable of this shape.
+    /// The regions of a variable of this shape to which nothing was written.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a part of the elements of other
-    /// indexes was written, too: nobody knows which.
+    /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if only a part of the elements at
+    /// some other index was written: it is not known which.
     pub(super) fn gaps(&self, shape: &[u64]) -> Result<Vec<Region>> {
         let indexes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (extent, inner) = shape.split_first().unwrap_or((&1, &[]));
@@ -68,7 +68,7 @@ impl Written {
 }
 
 impl Indexes {
-    /// Adds a range, joined with all that it touches.
+    /// Adds a range, joined with all ranges that it touches.
     fn insert(&mut self, mut start: u64, mut end: u64) {
         while let Some((from, to)) = self.ranges.range(..=end).next_back().map(|(from, to)| (*from, *to)) {
             if to < start {

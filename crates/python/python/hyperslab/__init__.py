@@ -4,7 +4,7 @@
     >>> ocean = hyperslab.open("ocean.nc")
     >>> ocean["salinity"].sel(time="2026-03-01", lat=slice(59, 60))
 
-`hyperslab.open` gives a `Group`, which is a mapping of groups and arrays; arrays are read with `[...]`, as those of h5py are.
+`hyperslab.open` returns a `Group`, which is a mapping of groups and arrays; arrays are read with `[...]`, as in h5py.
 For xarray there is ``engine="hyperslab"``.
 """
 
@@ -95,7 +95,7 @@ __all__ = [
     "write_store",
 ]
 
-# What few programs need is imported when it is asked for.
+# What few programs need is imported on first use.
 _LATER = {
     **dict.fromkeys(("Schema", "Writer", "create_store", "write_store"), "._writing"),
     **dict.fromkeys(("check", "concat", "convert", "create", "describe", "diff", "digest", "ls", "repack", "stat"), "._verbs"),

@@ -1,4 +1,4 @@
-"""Arguments of verbs in the words of the library."""
+"""Arguments of the verbs, translated for the library."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Location = Any
 """A path, ``"STORE:/PATH"``, a `Group`, an `Array`, or anything else that `hyperslab.open` takes."""
 
 Progress = Callable[[str, int], object] | bool | None
-"""Called with the path of an array and the bytes so far; True for a bar of tqdm, if it is installed."""
+"""Called with the path of an array and the bytes so far; True for a tqdm progress bar, if tqdm is installed."""
 
 Layout = Any
 """A rule for all arrays, or a mapping of patterns such as ``/waves/**`` to rules."""
 
 
 def place(x: Location) -> tuple[_hyperslab.File, str, str | None]:
-    """The open store, its name, and the part of it that is meant."""
+    """The open store, its name, and the path of the selected part."""
     if isinstance(x, (Group, Array)):
         return x._opened.file, named(x._opened), None if x.name == "/" else x.name
     store, path = split(x)
@@ -35,14 +35,14 @@ def place(x: Location) -> tuple[_hyperslab.File, str, str | None]:
 
 
 def split(x: Location) -> tuple[Location, str | None]:
-    """What is opened, and the path in it. Only a text has one."""
+    """The store to open, and the path in it. Only strings can contain one."""
     if not isinstance(x, str):
         return x, None
     return _hyperslab.locate(x)
 
 
 def stored(x: Location) -> dict[str, Any]:
-    """What a verb that writes opens itself: a path with options; or an open store that has none."""
+    """The source for a verb that writes and opens it itself: a path with options, or an open store that has no path."""
     if isinstance(x, (Group, Array)):
         opened, path = x._opened, None if x.name == "/" else x.name
         location, options = opened.location, opened.options
@@ -60,25 +60,25 @@ def stored(x: Location) -> dict[str, Any]:
 
 
 def target_path(path: str | os.PathLike[str]) -> str:
-    """The path of what is written."""
+    """The path of the target."""
     text = local(path)
     if "://" in text:
-        raise ArgumentError(f"{text} is a URL, which is only read; write to a path of this machine, and copy it there")
+        raise ArgumentError(f"{text} is a URL, and URLs can only be read; write to a local path and copy the result there")
     return text
 
 
 def target(path: str | os.PathLike[str] | None) -> str | None:
-    """The path of what is written, if it is."""
+    """The path of the target, if there is one."""
     return None if path is None else target_path(path)
 
 
 def document_path(path: str | os.PathLike[str] | None) -> str | None:
-    """The path of a document that is read, if one is."""
+    """The path of a document to read, if there is one."""
     return None if path is None else local(path)
 
 
 def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
-    """Selections as texts: ``"time=2026-03,lat=-30..30"``, or labels by dimension as `Array.sel` takes them."""
+    """Selections in text form, from ``"time=2026-03,lat=-30..30"`` or from labels by dimension as `Array.sel` takes them."""
     if isinstance(select, str):
         return [select]
     if isinstance(select, Mapping):
@@ -87,14 +87,14 @@ def selections(select: str | Sequence[str] | Mapping[str, Any]) -> list[str]:
 
 
 def check_tolerances(**tolerances: float) -> None:
-    """Refuse differences that cannot be meant."""
+    """Refuse tolerances that make no sense."""
     for name, tolerance in tolerances.items():
         if not 0 <= float(tolerance) < float("inf"):
-            raise ArgumentError(f"{name}={tolerance}, expected a number from 0 on")
+            raise ArgumentError(f"{name}={tolerance}, expected a finite, non-negative number")
 
 
 def words(given: str | Iterable[str]) -> list[str]:
-    """Words of a text with commas, or of a list."""
+    """Words from a comma-separated string or from a list."""
     listed = given.split(",") if isinstance(given, str) else given
     return [word.strip() for word in listed]
 
@@ -105,7 +105,7 @@ def losses(allowed: str | Iterable[str]) -> list[str]:
 
 
 def options(given: Mapping[str, Any] | None) -> list[tuple[str, str | None]]:
-    """Options of formats: ``{"hdf5.userblock": 512}``, or the same by format: ``{"hdf5": {"userblock": 512}}``."""
+    """Options of formats: ``{"hdf5.userblock": 512}``, or nested by format: ``{"hdf5": {"userblock": 512}}``."""
     listed: list[tuple[str, str | None]] = []
     for name, value in (given or {}).items():
         if isinstance(value, Mapping):
@@ -120,7 +120,7 @@ def options(given: Mapping[str, Any] | None) -> list[tuple[str, str | None]]:
 def layout(
     chunk: Layout = None, shard: Layout = None, filters: Layout = None, endian: Layout = None, fill: Layout = None
 ) -> dict[str, list[str]]:
-    """Rules of the layout of arrays as texts."""
+    """Layout rules for arrays in text form."""
     return {
         "chunk": _rules(chunk, _cut),
         "shard": _rules(shard, _cut),
@@ -134,7 +134,7 @@ def _rules(given: Layout, text: Callable[[Any], str]) -> list[str]:
     if given is None:
         return []
     if isinstance(given, Mapping) and any(key is None or str(key).startswith("/") for key in given):
-        # Later rules come before earlier ones, so that the one for all arrays is first.
+        # Later rules take precedence, so the rule for all arrays comes first.
         keys = sorted(given, key=lambda key: key is not None)
         return [text(given[key]) if key is None else f"{key}:{text(given[key])}" for key in keys]
     if isinstance(given, list) and given and all(isinstance(rule, str) for rule in given) and text is not _pipeline:
@@ -149,11 +149,13 @@ def _cut(given: Any) -> str:
         return ",".join(f"{name}={size}" for name, size in given.items())
     if isinstance(given, Sequence):
         return ",".join(str(int(size)) for size in given)
-    raise ArgumentError(f"{given!r} is not a chunk, expected a shape, sizes by dimension, or a text such as '4MiB'")
+    raise ArgumentError(
+        f"{given!r} is not a chunk specification, expected a shape, sizes by dimension, or a string such as '4MiB'"
+    )
 
 
 def pipeline(given: str | Iterable[Any]) -> list[Any]:
-    """Filters in the words of the Ndarray Data Language, of a text with commas, of such words, or of pairs as `Array.filters` has."""
+    """Filters in Ndarray Data Language notation, from a comma-separated string, a list of names, or pairs as in `Array.filters`."""
     if isinstance(given, str):
         return words(given)
     return [one if isinstance(one, str) else dict([one]) if isinstance(one, tuple) else dict(one) for one in given]
@@ -176,7 +178,7 @@ def _fill(given: Any) -> str:
 
 @contextmanager
 def telling(progress: Progress, verb: str) -> Iterator[Callable[[str, int, int | None], object] | None]:
-    """What the library calls."""
+    """The progress callback for the library."""
     if progress is None or progress is False:
         yield None
         return
@@ -214,7 +216,7 @@ def write_options(
     """How a store is written.
 
     given: options of the format
-    rules: of the layout of arrays, as `layout` makes them
+    rules: layout rules, as returned by `layout`
     """
     return {
         "format": format,

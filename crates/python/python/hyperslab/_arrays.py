@@ -13,21 +13,22 @@ from ._indexing import Cast, Outer, Points, in_keywords, is_list, keys_of, label
 from ._stores import Opened, named
 from ._suggestions import nearest
 
-# Where elements are that have no chunks in files.
+# Where elements are stored if they have no chunks in files.
 _PLACEMENTS = {
     "in-metadata": "its elements are in the metadata",
-    "in-other-arrays": "its elements are those of other arrays",
+    "in-other-arrays": "its elements are stored in other arrays",
     "nowhere": "none of its elements are stored",
 }
 
 
 class ChunkTable(NamedTuple):
-    """Where the chunks of an array are stored, a row for each.
+    """Where the chunks of an array are stored, with one row for each chunk.
 
     index: positions of the first element along each dimension, divided by the chunk shape
     offset, length: bytes in the file
     mask: filters that were skipped; bit 0 is the first filter
-    file: names of the files, of which `which` says the one of each chunk; None is the opened file
+    file: names of the files; None is the opened file
+    which: for each chunk, the position of its file in `file`
     """
 
     index: np.ndarray  # type: ignore[assignment]  # a tuple has a method of this name
@@ -39,10 +40,10 @@ class ChunkTable(NamedTuple):
 
 
 class Attributes(dict[str, Any]):
-    """Attributes by name. They are those of the file, and cannot be changed."""
+    """The attributes of an object in the file, by name. They cannot be changed."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("attributes of an open store cannot be changed; dict(…) makes a copy that can")
+        raise TypeError("attributes of an open store are read-only; dict(…) makes a copy that can be changed")
 
     __setitem__ = __delitem__ = __ior__ = _refuse
     clear = pop = popitem = setdefault = update = _refuse  # pyright: ignore[reportAssignmentType]
@@ -57,7 +58,7 @@ class Attributes(dict[str, Any]):
 class Array(_hyperslab.Array):
     """An array of an open store, read with ``[...]``.
 
-    Keys are integers, slices of any step, ``...``, None, lists and masks. Several lists are read as their product, as with
+    Keys are integers, slices of any step, ``...``, None, lists and masks. Several lists select their outer product, as with
     `oindex`; `vindex` reads points.
     """
 
@@ -74,7 +75,7 @@ class Array(_hyperslab.Array):
 
     @property
     def name(self) -> str:
-        """Path of the array, as h5py calls it."""
+        """Path of the array, under the name that h5py uses."""
         return self.path
 
     @property
@@ -94,7 +95,7 @@ class Array(_hyperslab.Array):
 
     @property
     def dims(self) -> tuple[str | None, ...]:
-        """Names of the dimensions; None for one without a name."""
+        """Names of the dimensions; None for an unnamed one."""
         return tuple(path and path.rpartition("/")[2] for path in self.dimension_paths)
 
     @property
@@ -104,26 +105,26 @@ class Array(_hyperslab.Array):
 
     @property
     def storage(self) -> dict[str, Any]:
-        """How elements are stored, in the words of the Ndarray Data Language."""
+        """How elements are stored, in Ndarray Data Language notation."""
         return self.storage_dict()
 
     @property
     def filters(self) -> list[tuple[str, dict[str, Any]]]:
-        """Filters and their parameters, in the order of writing."""
+        """Filters and their parameters, in the order in which writing applies them."""
         filters: list[tuple[str, dict[str, Any]]] = self.storage_dict()["filters"]
         return filters
 
     @property
     def fill_value(self) -> Any:
-        """Value of elements that were never written: that of the format if the file states none, mostly zero. None if the file says
-        that they have no defined value."""
+        """Value of elements that were never written. If the file states none, it is that of the format, usually zero. None if the
+        file says that such elements have no defined value."""
         fill = self.fill_element()
-        # As elements are, texts of a fixed length are bytes.
+        # Fixed-length strings are bytes, as elements are.
         return np.bytes_(fill.encode()) if isinstance(fill, str) and self.dtype.kind == "S" else fill
 
     @property
     def location(self) -> Any:
-        """What was opened."""
+        """The location that was opened."""
         return self._opened.location
 
     def __len__(self) -> int:
@@ -141,25 +142,27 @@ class Array(_hyperslab.Array):
     ) -> np.ndarray:
         """Read a selection.
 
-        out: array of the same dtype and of the shape of the selection that is filled and returned
-        text: what texts become: "object" for objects of Python, "string" for NumPy's StringDType, "bytes" [default: objects for
-            texts of variable length, as they are stored for those of a fixed length]
-        errors: "strict" refuses texts that are not UTF-8, "replace" puts U+FFFD for what is not
+        out: array to fill and return, with the same dtype and the shape of the selection
+        text: how strings are returned: "object" for Python objects, "string" for NumPy's StringDType, "bytes" [default: objects
+            for variable-length strings; fixed-length strings as they are stored]
+        errors: "strict" refuses strings that are not UTF-8, "replace" substitutes U+FFFD for invalid bytes
         """
         if out is None:
             read = self.read_selection(key, text=text, errors=errors)
-            # Masked arrays remain what they are.
+            # Masked arrays stay masked arrays.
             return read if isinstance(read, np.ndarray) else np.asarray(read)
         if not isinstance(out, np.ndarray):
-            raise TypeError(f"out is a {type(out).__name__}, expected an array of NumPy")
+            raise TypeError(f"out is a {type(out).__name__}, expected a NumPy array")
         shape = self.direct_shape(key) if text is None and out.flags.c_contiguous else None
         read = None if shape is not None else self.read(key, text=text, errors=errors)
         shape, dtype = (shape, self.dtype) if read is None else (read.shape, read.dtype)
         if out.dtype != dtype or out.shape != shape or not out.flags.writeable:
-            raise ValueError(f"out of shape {out.shape} and dtype {out.dtype}, expected {shape} and {dtype}, and writable")
+            raise ValueError(
+                f"out has shape {out.shape} and dtype {out.dtype}, expected a writable array of shape {shape} and dtype {dtype}"
+            )
         if read is not None:
             if isinstance(read, np.ma.MaskedArray) and not isinstance(out, np.ma.MaskedArray):
-                raise ValueError("elements have a mask, expected a masked array as out")
+                raise ValueError("the elements are masked, expected a masked array as out")
             out[...] = read
         elif out.size:
             self.fill(key, out.reshape(-1).view("u1"))
@@ -168,11 +171,11 @@ class Array(_hyperslab.Array):
     def sel(self, method: str | None = None, **labels: Any) -> Any:
         """Read by coordinates: ``sel(lat=59.9, time=slice("2026-01", "2026-03"))``.
 
-        method: "nearest" takes the nearest coordinate for each that is not a slice
+        method: "nearest" selects the nearest coordinate for each label that is not a slice
 
-        A slice takes all coordinates from its start to its stop, both included; a text or a number takes those that equal it,
-        and a list those that equal any of it, in its order. Dates are in the calendar and units of the dimension, and a date such
-        as "2026-03" means all of that month.
+        A slice selects all coordinates from its start to its stop, both included; a string or a number selects those that are equal
+        to it, and a list those that are equal to any of its items, in the order of the list. Dates are in the calendar and units of
+        the dimension, and a date such as "2026-03" means the whole month.
         """
         if method not in (None, "nearest"):
             raise ArgumentError(f"method={method!r}, expected 'nearest' or None")
@@ -187,19 +190,19 @@ class Array(_hyperslab.Array):
             raise
 
     def _coordinate(self, name: str) -> tuple[int, Array]:
-        """The number of a dimension, and the array of its coordinates."""
+        """The position of a dimension, and the array of its coordinates."""
         for at, (path, own) in enumerate(zip(self.dimension_paths, self.dims, strict=True)):
             if path is not None and name in (path, own):
                 return at, Array._of(self._opened, path)
         known = [own for own in self.dims if own is not None]
-        error = ArgumentError(f"{self.path}: no dimension {name}; dimensions with names: {', '.join(known) or 'none'}")
+        error = ArgumentError(f"{self.path}: no dimension {name}; named dimensions: {', '.join(known) or 'none'}")
         if (near := nearest(name, known)) is not None:
             error.add_help(f"did you mean {near}?")
         raise error
 
     @property
     def oindex(self) -> Outer:
-        """Reads the product of lists: ``array.oindex[[0, 5], [1, 2, 3]]`` has the shape (2, 3)."""
+        """Reads the outer product of lists: ``array.oindex[[0, 5], [1, 2, 3]]`` has the shape (2, 3)."""
         return Outer(self)
 
     @property
@@ -208,8 +211,8 @@ class Array(_hyperslab.Array):
         return Points(self)
 
     def blocks(self) -> Iterator[tuple[slice, ...]]:
-        """Selections that each read whole chunks, in row-major order, and together read everything."""
-        # Axes that elements have themselves are not asked for.
+        """Selections that each cover whole chunks, in row-major order, and together cover the array."""
+        # The inner axes of elements are not selected.
         shape = self.shape[: len(self.dimension_paths)]
         unit = self.shards or self.chunks or shape
         grid = [range(0, size, max(step, 1)) for size, step in zip(shape, unit, strict=True)]
@@ -218,7 +221,7 @@ class Array(_hyperslab.Array):
             yield tuple(slice(at, min(at + step, size)) for at, step, size in zip(corner, unit, shape, strict=True))
 
     def chunk_table(self, *, inner: bool = False) -> ChunkTable:
-        """Where the chunks that were written are stored. With `inner`, those within shards."""
+        """Where the written chunks are stored. With `inner`, the chunks within shards are listed."""
         starts, offset, length, mask, files, which, placement = self.places(inner)
         if placement != "all":
             raise ValueError(f"{self.path} has no chunks in files: {_PLACEMENTS[placement]}")
@@ -233,7 +236,7 @@ class Array(_hyperslab.Array):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("elements that are in a file are always copied")
+            raise ValueError("elements read from a file are always copied, so copy=False is not possible")
         read = np.asarray(self[...])
         return read if dtype is None else read.astype(dtype, copy=False)
 

@@ -1,4 +1,4 @@
-"""What `diff` and `check` answer."""
+"""The results of `diff` and `check`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class DifferingValue:
 class Found:
     """One difference.
 
-    path: the object, or ``/path@name`` of an attribute
+    path: the object, or ``/path@name`` for an attribute
     kind: group, array, dimension, datatype, link, attribute or unreadable
     on: "a" or "b" if only one side has it, "both" if it differs
     what: the property that differs: presence, type, shape, value, values, unreadable, ...
-    a, b: the property on both sides, as texts
-    differing, compared: numbers of elements; values: the first that differ; largest: the largest difference
+    a, b: the property on both sides, as strings
+    differing, compared: numbers of elements; values: the first elements that differ; largest: the largest difference
     """
 
     path: str
@@ -48,13 +48,13 @@ class Found:
 
     @staticmethod
     def of(row: dict[str, Any]) -> Found:
-        """The record of what the library tells."""
+        """The record for a row of the library."""
         row["values"] = [DifferingValue(**value) for value in row.get("values", ())]
         return record(Found, row)
 
 
 class Difference(Rows[Found]):
-    """The differences of two stores or objects: none, and false, if both have the same content."""
+    """The differences between two stores or objects: empty, and so false, if both have the same content."""
 
     def __init__(self, rows: Sequence[Found], about: dict[str, Any], stores: tuple[str, str], rules: dict[str, Any]) -> None:
         super().__init__(rows)
@@ -110,11 +110,11 @@ class Finding:
     """A violation of a rule, or a note.
 
     severity: error, warning or note
-    rule: its name, such as ``hdf5/chunk-checksum``; specification: where it is stated
+    rule: name of the rule, such as ``hdf5/chunk-checksum``; specification: where it is stated
     message, hint: what was found and what was expected, and what to do
-    object: path of the object, or ``/path@name``; key: the value of a Zarr store
-    structure, byte, length: where it is in a file
-    line, column, end_column: where it is in a text, from 1
+    object: path of the object, or ``/path@name``; key: the key of a value in a Zarr store
+    structure, byte, length: the position in a file
+    line, column, end_column: the position in a text, starting at 1
     """
 
     severity: str
@@ -138,7 +138,7 @@ class Finding:
         return self.object
 
     def text(self, store: str) -> str:
-        """As the command line prints it, in a store of this name."""
+        """The text that the command line prints for a store of this name."""
         if self.rendered is not None:
             return self.rendered.rstrip("\n")
         place = store + (f":{self.object}" if self.object is not None else "")
@@ -156,7 +156,7 @@ class Finding:
 class Report(Rows[Finding]):
     """The findings of a check: false if there are none.
 
-    errors, warnings, notes: how many there are, also of those that are not listed
+    errors, warnings, notes: how many there are, including those that are not listed
     more: rules with further findings: names, severities and numbers
     """
 
@@ -193,5 +193,5 @@ class Report(Rows[Finding]):
         return "\n".join([*lines, f"{found or 'no findings'} in 1 location"])
 
 
-# The findings of one rule that are shown as text.
+# The maximum number of findings of one rule that are shown as text.
 _MAX = 20

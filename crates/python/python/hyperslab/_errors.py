@@ -1,7 +1,7 @@
 """Exceptions of hyperslab.
 
-Each is also the exception of Python that says the same: a file that is not there is a FileNotFoundError, an object that is not
-there a KeyError. All have the attributes that `Error` lists.
+Each is also an instance of the corresponding Python exception: a missing file raises a FileNotFoundError, a missing object a
+KeyError. All have the attributes that `Error` lists.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 class Error(Exception):
     """Something went wrong.
 
-    kind: what it is, in one word, such as ``"malformed"``
+    kind: the kind of error in one word, such as ``"malformed"``
     detail: what was found, and what was expected
-    file, object: where it was; None if that is not known
-    structure, offset: the structure of the format and the byte in the file; None if that is not known
-    help: what can be done about it, a list of texts
+    file, object: where it occurred; None if unknown
+    structure, offset: the structure of the format and the byte in the file; None if unknown
+    help: what can be done about it, as a list of strings
     """
 
     kind: str = "invalid-argument"
@@ -35,20 +35,20 @@ class Error(Exception):
     __str__ = Exception.__str__
 
     def set_help(self, help: list[str]) -> None:
-        """Say what can be done about it."""
+        """Set what can be done about the error."""
         said = str(self.args[0]).partition("\nhelp: ")[0]
         self.help, self.args = help, ("\nhelp: ".join([said, *help]), *self.args[1:])
 
     def add_help(self, text: str) -> None:
-        """Say what else can be done about it."""
+        """Add something that can be done about the error."""
         self.set_help([*self.help, text])
 
     def name_subject(self, name: str) -> None:
-        """Say what it is about, of an error that says so nowhere."""
+        """Name the subject of an error whose message does not name it."""
         self.args = (f"{name}: {self.args[0]}", *self.args[1:])
 
     def add_lines(self, lines: list[str]) -> None:
-        """Say more about what was found."""
+        """Add details about what was found."""
         said = str(self.args[0]).partition("\nhelp: ")[0]
         self.args = ("\n".join([said, *(f"  {line}" for line in lines)]), *self.args[1:])
         self.set_help(self.help)
@@ -64,11 +64,11 @@ class ReadError(Error, OSError):
 
 
 class AccessError(ReadError, PermissionError):
-    """The system does not permit reading or writing."""
+    """The operating system denied permission to read or write."""
 
 
 class NoFileError(Error, FileNotFoundError):
-    """A file or folder is not there."""
+    """A file or folder does not exist."""
 
     kind = "file-not-found"
 
@@ -80,7 +80,7 @@ class NoObjectError(Error, KeyError):
 
 
 class ExistsError(Error, FileExistsError):
-    """Something exists already."""
+    """Something already exists."""
 
     kind = "already-exists"
 
@@ -96,7 +96,7 @@ class FormatError(Error, ValueError):
 
 
 class UnsupportedError(FormatError, NotImplementedError):
-    """The file may be valid, but hyperslab does not read it."""
+    """The file may be valid, but hyperslab cannot read it."""
 
     kind = "unsupported"
 
@@ -112,9 +112,9 @@ class ArgumentError(Error, ValueError):
 
 
 class LossError(Error, ValueError):
-    """The target would lose what is not allowed to be lost; or what was written differs from what was read.
+    """The target would lose content that may not be lost, or what was written differs from what was read.
 
-    report: what would be lost, or what was found when it was read back
+    report: what would be lost, or what was found when the target was read back
     """
 
     kind = "loss"
@@ -122,7 +122,7 @@ class LossError(Error, ValueError):
 
     @staticmethod
     def of(error: Error, report: LossReport) -> LossError:
-        """The same error with the report."""
+        """The same error, with the report."""
         made = LossError(*error.args)
         for name, value in _state(error).items():
             setattr(made, name, value)
@@ -135,19 +135,19 @@ class JoinWarning(UserWarning):
 
 
 class FileWarning(UserWarning):
-    """A file that can be read, but is not what it should be: it is truncated, or was not closed by its writer."""
+    """A file can be read but is defective: it is truncated, or was not closed by its writer."""
 
 
 class DocumentWarning(UserWarning):
-    """A document is not what it should be: a key has no meaning, so that the store that is made of it does not have it."""
+    """A document is flawed: a key has no meaning, so the store created from the document does not have it."""
 
 
 class LeftOutWarning(UserWarning):
-    """The target of references, or Zarr, has no place for something in the file, so that readers do not see it."""
+    """The target of references, or Zarr, cannot represent something in the file, so readers do not see it."""
 
 
 class UnwrittenWarning(UserWarning):
-    """No receipt is for any region of an array, so that all of its elements are the fill value."""
+    """An array has no receipt for any of its regions, so all of its elements are the fill value."""
 
 
 _KINDS: dict[str, type[Error]] = {
@@ -163,10 +163,10 @@ _KINDS: dict[str, type[Error]] = {
 
 
 def exception(kind: str, message: str, *, errno: int | None = None, **parts: object) -> BaseException:
-    """The exception of an error of the library."""
+    """The exception for an error of the library."""
     if kind == "cancelled":
         return KeyboardInterrupt(message)
-    # What is refused before the system is asked has no number.
+    # A refusal before any system call has no errno.
     is_denied = kind == "io" and (errno in _DENIED or str(parts.get("detail")).endswith("permission denied"))
     made = AccessError(message) if is_denied else _KINDS.get(kind, ArgumentError)(message)
     made.kind = kind
@@ -181,14 +181,14 @@ def exception(kind: str, message: str, *, errno: int | None = None, **parts: obj
     return made
 
 
-# As errno.ENOENT and errno.EEXIST, which are the same everywhere.
+# errno.ENOENT and errno.EEXIST, which are the same everywhere.
 _ERRNO = {"file-not-found": 2, "already-exists": 17}
-# As errno.EACCES and errno.EPERM.
+# errno.EACCES and errno.EPERM.
 _DENIED = (13, 1)
 
 
 def _state(error: Error) -> dict[str, Any]:
-    """The attributes of an error. Those of an OSError are not among the others."""
+    """The attributes of an error. `__dict__` does not contain those of an OSError."""
     own = dict(error.__dict__)
     if isinstance(error, OSError):
         own.update(errno=error.errno, filename=error.filename)

@@ -1,6 +1,6 @@
-"""Storages of values by their keys: what `open` makes of folders that are elsewhere, of mappings, and of stores of zarr-python.
+"""Key-value storages, with which `open` reads remote folders, mappings, and stores of zarr-python.
 
-Stores of Zarr and TileDB are such folders. All values of a batch are requested at the same time.
+Zarr and TileDB stores are such folders. All values of a batch are requested at the same time.
 """
 
 from __future__ import annotations
@@ -11,46 +11,46 @@ from urllib.parse import quote, unquote
 
 from ._errors import exception
 
-# What says that there is no value: a folder is none.
+# Errors which mean that a value does not exist. A folder is not a value.
 _ABSENT = (FileNotFoundError, IsADirectoryError, NotADirectoryError, KeyError)
 
-# Documents, one of which the root of a store has.
+# Documents of which the root of a store has at least one.
 _DOCUMENTS = ("zarr.json", ".zgroup", ".zarray", ".zmetadata", "__tiledb_group.tdb", "__array_schema.tdb")
 
-# Documents, one of which a node of Zarr has.
+# Documents of which a Zarr node has at least one.
 _OF_NODES = ("zarr.json", ".zarray", ".zgroup")
 
-# What web servers answer where folders are not listed.
+# Status codes of web servers that do not list folders.
 _FORBIDDEN = (401, 403, 405)
 
-# Requests that wait at the same time, where the library of a storage does not make them together.
+# The number of concurrent requests, where the library of a storage does not batch them itself.
 REQUESTS = 32
 
 Value = bytes | Exception | None
-"""A value, the error that reading it has, or nothing."""
+"""A value, the error raised by reading it, or None."""
 
 
 @runtime_checkable
 class Keyed(Protocol):
-    """Values under keys: names with slashes between them. Whatever has these methods can be opened."""
+    """Values under keys, which are names separated by slashes. Any object with these methods can be opened."""
 
     is_far: bool
-    """Whether each request takes long, as over a network, so that as few as possible are made."""
+    """Whether requests are slow, as over a network, so that as few as possible are made."""
 
     def size_of(self, key: str) -> int | None:
-        """Number of bytes of a value, None if there is no value."""
+        """Number of bytes of a value; None if it does not exist."""
         ...
 
     def values_of(self, keys: Sequence[str]) -> Sequence[Value]:
-        """The value of each key; None if there is none, or the error that reading it has."""
+        """The value of each key; None if it does not exist, or the error raised by reading it."""
         ...
 
     def ranges_of(self, key: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes] | None:
-        """Bytes of a value, each from its first to the one before its last; None if there is no value."""
+        """Half-open byte ranges of a value, as (start, stop); None if the value does not exist."""
         ...
 
     def entries(self, prefix: str) -> Iterable[tuple[str, bool]]:
-        """The names directly below a prefix, and whether more is below them instead of a value."""
+        """The names directly below a prefix, each with whether it is itself a prefix rather than a value."""
         ...
 
 
@@ -61,14 +61,14 @@ class _Folder:
 
     def __init__(self, path: str, name: str) -> None:
         self._path, self._name = path, name
-        # Documents of the root that were looked for to know whether it is a store.
+        # Documents of the root that were read to find out whether it is a store.
         self._first: dict[str, bytes | None] = {}
 
     def _at(self, key: str) -> str:
         return f"{self._path}/{key}" if self._path and key else self._path or key
 
     def is_store(self) -> bool:
-        """Whether it has a document that the root of a store has. Servers may not tell that it is a folder."""
+        """Whether it has a document of a store root. Servers may not report that it is a folder."""
         found = dict(zip(_DOCUMENTS, self.values_of(_DOCUMENTS), strict=True))
         self._first = {key: value for key, value in found.items() if not isinstance(value, Exception)}
         return any(value is not None for value in self._first.values())
@@ -92,18 +92,18 @@ class _Folder:
 
     def _unlisted(self, path: str) -> BaseException:
         detail = (
-            f"the server does not list folders, and {path or 'its root'} has to be listed, because the store has no consolidated"
-            " metadata; open a store that has, or a copy on this machine"
+            f"the server does not list folders, but {path or 'its root'} has to be listed because the store has no consolidated"
+            " metadata; open a store with consolidated metadata, or a local copy"
         )
         return exception("unsupported", f"{self._name}: {detail}", detail=detail, file=self._name)
 
 
 class FsspecFolder(_Folder):
-    """A folder of a file system of fsspec."""
+    """A folder in an fsspec file system."""
 
     def __init__(self, fs: Any, path: str, name: str | None = None) -> None:
         self._fs, self._is_web = fs, is_web(fs)
-        # What follows a question mark belongs to each URL, such as a signature.
+        # The query, such as a signature, belongs to each URL.
         path, mark, query = path.partition("?") if self._is_web else (path, "", "")
         super().__init__(path.rstrip("/"), name or path)
         self._query = mark + query
@@ -130,7 +130,7 @@ class FsspecFolder(_Folder):
         try:
             found = self._fs.cat_ranges([self._at(key) for key in keys], everything, everything, on_error="return")
         except _ABSENT:
-            # File systems that keep copies fail as a whole.
+            # Caching file systems fail as a whole if one key is missing.
             return _each(lambda key: self._fs.cat_file(self._at(key)), keys)
         return [None if isinstance(one, _ABSENT) else one for one in found]
 
@@ -160,23 +160,23 @@ class FsspecFolder(_Folder):
             raise
         below, found = self._fs._strip_protocol(path).rstrip("/"), {}
         for info in listed:
-            # The name of a folder may end with a slash, and may be listed as one of its own members.
+            # The name of a folder may end with a slash, and a folder may be listed as one of its own members.
             above, _, name = info["name"].rstrip("/").rpartition("/")
             if self._is_web and "?" in name:
-                # A link that sorts the page.
+                # A link that sorts the listing.
                 continue
             if name and above.endswith(below):
                 found[unquote(name) if self._is_web else name] = info.get("type") == "directory"
         return found
 
     def _lists(self, prefix: str) -> bool:
-        """Whether a server lists the root of the store. Then an empty prefix is one."""
+        """Whether the server lists the root of the store. If it does, an empty listing means an empty prefix."""
         found = self._listed("") if prefix else {}
         return bool(found) and all(name in found for name, value in self._first.items() if value is not None)
 
 
 class ObstoreFolder(_Folder):
-    """A prefix of a store of obstore."""
+    """A prefix in an obstore store."""
 
     def __init__(self, store: Any, path: str) -> None:
         super().__init__(path.strip("/"), path)
@@ -220,13 +220,13 @@ class ObstoreFolder(_Folder):
 
 
 class MappingFolder:
-    """A mapping of keys to bytes, as version 2 of zarr-python had for stores."""
+    """A mapping of keys to bytes, the form of stores in version 2 of zarr-python."""
 
     is_far = False
 
     def __init__(self, mapping: Mapping[str, Any]) -> None:
         self._mapping = mapping
-        # The names below each prefix, and whether more is below them.
+        # The names below each prefix, and whether each is itself a prefix.
         self._below: dict[str, dict[str, bool]] = {}
         for key in mapping:
             prefix, is_prefix = key, False
@@ -267,7 +267,7 @@ class MappingFolder:
 
 
 class ZarrFolder:
-    """A store of zarr-python, such as that of a session of Icechunk."""
+    """A store of zarr-python, such as that of an Icechunk session."""
 
     is_far = True
 
@@ -283,7 +283,8 @@ class ZarrFolder:
             running = None
         if running is not None and running is sync.loop[0]:
             raise RuntimeError(
-                f"a {type(store).__name__} is opened in the event loop of zarr, which it would wait for; use asyncio.to_thread"
+                f"a {type(store).__name__} cannot be opened in the event loop of zarr, because it would wait for that loop;"
+                " use asyncio.to_thread"
             )
         self._store, self._sync, self._prototype = store, sync.sync, default_buffer_prototype()
         if not store._is_open:
@@ -341,7 +342,7 @@ class ZarrFolder:
         async def listed() -> list[tuple[str, bool]]:
             names = [name.rstrip("/") async for name in self._store.list_dir(prefix)]
             unknown = [name for name in names if name not in _DOCUMENTS]
-            # A store does not tell which names have more below them, and only nodes are looked for.
+            # A store does not report which names are prefixes, and only nodes are of interest.
             nodes = await asyncio.gather(*(is_node(name) for name in unknown))
             return [(name, False) for name in names if name in _DOCUMENTS] + list(zip(unknown, nodes, strict=True))
 
@@ -349,7 +350,7 @@ class ZarrFolder:
 
 
 def is_store_of_zarr(location: Any) -> bool:
-    """Whether it is a store of zarr-python. Whoever has one has imported it."""
+    """Whether it is a store of zarr-python. If it is, zarr has already been imported."""
     import sys
 
     module = sys.modules.get("zarr.abc.store")
@@ -357,7 +358,7 @@ def is_store_of_zarr(location: Any) -> bool:
 
 
 def is_mapping_of_store(location: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it is a mapping that has a document of a store, and not one of other things."""
+    """Whether it is a mapping that contains a document of a store, rather than any other mapping."""
     if not isinstance(location, Mapping) or hasattr(location, "_opened"):
         return False
     keys = list(location)
@@ -366,7 +367,7 @@ def is_mapping_of_store(location: Any) -> TypeGuard[Mapping[str, Any]]:
 
 
 def is_web(fs: Any) -> bool:
-    """Whether a file system of fsspec is a server of pages, which lists folders only if it wants to."""
+    """Whether an fsspec file system is a web server, which need not list folders."""
     protocols = fs.protocol if isinstance(fs.protocol, (tuple, list)) else (fs.protocol,)
     return "http" in protocols or "https" in protocols
 
@@ -381,7 +382,7 @@ def _found(get: Callable[[str], bytes], key: str) -> Value:
 
 
 def _each(get: Callable[[str], bytes], keys: Sequence[str]) -> list[Value]:
-    """The values of keys, which are requested at the same time."""
+    """The values of keys, requested concurrently."""
     if len(keys) == 1:
         return [_found(get, keys[0])]
     from concurrent.futures import ThreadPoolExecutor

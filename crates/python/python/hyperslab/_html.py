@@ -11,7 +11,7 @@ from ._stores import named
 if TYPE_CHECKING:
     from ._objects import Array, Group
 
-# How many members of a group are shown.
+# The maximum number of members of a group that are shown.
 _MAX_MEMBERS = 200
 
 
@@ -56,7 +56,7 @@ def _stored(array: Array) -> str:
     if array.chunks:
         words.append(f"chunks of {array.chunks}")
     words += [name for name, _ in array.filters]
-    return escape(", ".join(words) or "in one piece")
+    return escape(", ".join(words) or "not chunked")
 
 
 def _attributes(attrs: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The compiled part of the package: what `_objects.py` is made of, without checks of its own."""
+"""The compiled part of the package, on which `_objects.py` is built. It checks nothing by itself."""
 
 from collections.abc import Set
 from os import PathLike
@@ -51,13 +51,13 @@ _Found = tuple[str, str, Any]
 """The path of an object, its kind, and what a list knows about it."""
 
 _Place = tuple[File, str, str | None]
-"""An open store, its name, and the part of it that is meant."""
+"""An open store, its name, and the path of the selected part."""
 
 _Target = str | PathLike[str] | None
 
 @disjoint_base
 class Array:
-    """An array of an open store. `hyperslab.Array` is made of it."""
+    """An array of an open store, the base of `hyperslab.Array`."""
 
     def __new__(cls, file: File, array: str | OpenedArray) -> Self: ...
     @property
@@ -112,7 +112,7 @@ class Array:
 
 @final
 class OpenedArray:
-    """An array that was opened together with others, of which one `Array` is made."""
+    """An array that was opened together with others, from which one `Array` is made."""
 
 @final
 class File:
@@ -132,7 +132,7 @@ class File:
 
 @final
 class Builder:
-    """The objects of a store that is to be written."""
+    """The objects of a store to be written."""
 
     def __new__(cls) -> Builder: ...
     def group(self, path: str, attributes: dict[str, Any]) -> None: ...

@@ -1,4 +1,4 @@
-"""Ways of reading elements other than ``[...]``: products of lists, points, other dtypes, and coordinates."""
+"""Ways of reading elements other than ``[...]``: outer products of lists, points, other dtypes, and coordinates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Cast:
         self._array, self._dtype = array, dtype
 
     def __getitem__(self, key: Any) -> Any:
-        # Masks remain.
+        # `asanyarray` keeps masks.
         return np.asanyarray(self._array[key]).astype(self._dtype)
 
 
@@ -56,12 +56,12 @@ class Points:
             return array[tuple(lists)]
         points = np.broadcast_arrays(*(item for item in lists if not isinstance(item, slice)))
         shape = points[0].shape
-        # Axes that elements have themselves follow those of the array.
+        # The inner axes of elements follow those of the array.
         rank = len(array.dimension_paths)
         if along == list(range(rank)) and all(item == slice(None) for item in lists[rank:]):
             flat = np.stack([of.reshape(-1) for of in points], axis=1).reshape(-1)
             return array.points(np.ascontiguousarray(flat, dtype="i8")).reshape(shape + array.shape[rank:])
-        # Positions that are asked for several times are read once.
+        # Repeated positions are read once.
         outer: list[Any] = list(lists)
         within = []
         for at, of in zip(along, points, strict=True):
@@ -69,7 +69,7 @@ class Points:
             within.append(inverse.reshape(shape))
         block = np.moveaxis(array[tuple(outer)], along, range(len(along)))
         picked = block[tuple(within)]
-        # As NumPy: the points come first, unless the lists are next to each other.
+        # As in NumPy, the dimensions of the points come first, unless the lists are adjacent.
         if along == list(range(along[0], along[-1] + 1)):
             sources = range(len(shape))
             picked = np.moveaxis(picked, list(sources), [along[0] + at for at in sources])
@@ -77,7 +77,7 @@ class Points:
 
 
 def _whole(given: tuple[Any, ...], rank: int) -> list[Any]:
-    """The keys as slices and arrays, with slices in place of an ellipsis."""
+    """The keys as slices and arrays, with the ellipsis expanded to slices."""
     keys = [item if item is Ellipsis or isinstance(item, slice) else np.asarray(item) for item in given]
     between = [at for at, item in enumerate(keys) if item is Ellipsis]
     if len(between) > 1:
@@ -85,7 +85,7 @@ def _whole(given: tuple[Any, ...], rank: int) -> list[Any]:
     # A mask selects along as many dimensions as it has.
     along = sum(item.ndim if isinstance(item, np.ndarray) and item.dtype == bool else 1 for item in keys) - len(between)
     if along > rank:
-        raise IndexError(f"{along} indices for an array of {rank} dimensions")
+        raise IndexError(f"too many indices: {along}, expected at most {rank}")
     for at in between:
         keys[at : at + 1] = [slice(None)] * (rank - along)
     return keys
@@ -95,7 +95,7 @@ def _positions(listed: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     """The positions that a list or a mask selects, along each of its dimensions."""
     if listed.dtype == bool:
         if listed.shape != shape[: listed.ndim]:
-            raise IndexError(f"a mask of shape {listed.shape} for dimensions of {shape[: listed.ndim]}")
+            raise IndexError(f"a mask of shape {listed.shape}, expected {shape[: listed.ndim]}")
         return list(np.nonzero(listed))
     if listed.dtype.kind not in "iu" and listed.size:
         raise IndexError(f"{listed!r} is not a valid index, expected integers, slices, masks or ...")
@@ -106,7 +106,7 @@ def _positions(listed: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def plain(value: Any) -> Any:
-    """Labels of pandas and xarray as NumPy has them, and what is none as it is."""
+    """Labels of pandas and xarray as NumPy values; other values are returned unchanged."""
     is_array = hasattr(value, "__array__") and not isinstance(value, (np.ndarray, np.generic))
     if not is_array or hasattr(value, "isoformat"):
         return list(value) if isinstance(value, range) else value
@@ -115,12 +115,12 @@ def plain(value: Any) -> Any:
 
 
 def is_list(value: Any) -> bool:
-    """Whether a value is several labels."""
+    """Whether a value is a list of labels."""
     return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1)
 
 
 def keys_of(array: Array, labels: Mapping[str, Any], sign: str) -> tuple[Any, ...]:
-    """The positions of labels along each dimension. `sign` is that of `label`."""
+    """The positions of labels along each dimension, with `sign` as for `label`."""
     keys: list[Any] = [slice(None)] * len(array.dimension_paths)
     for name, value in labels.items():
         at, coordinate = array._coordinate(name)
@@ -134,13 +134,13 @@ def keys_of(array: Array, labels: Mapping[str, Any], sign: str) -> tuple[Any, ..
     return tuple(keys)
 
 
-# Compiled when they are used, since importing the package would take a tenth longer.
+# These are compiled on use, since compiling them here would make importing the package a tenth slower.
 _HELP = r"(did you mean )?(.*?)(\?| selects the .*)"
 _PART = r"(\w+)(==|=)('(?:[^']|'')*'|[^',]*)"
 
 
 def in_keywords(help: str) -> str:
-    """Help for a selection in text form as help for keywords: ``lat=3`` instead of ``lat==3``."""
+    """Help that has a selection in text form, rewritten with keywords: ``lat=3`` instead of ``lat==3``."""
     match = re.fullmatch(_HELP, help)
     if match is None:
         return help
@@ -154,7 +154,7 @@ def in_keywords(help: str) -> str:
 
 
 def _in_python(value: str) -> str:
-    """A value of a selection in text form, as Python has it."""
+    """A value of a selection in text form, in Python syntax."""
     if value.startswith("'"):
         return repr(value[1:-1].replace("''", "'"))
     first, between, last = value.partition("..")
@@ -168,16 +168,18 @@ def _in_python(value: str) -> str:
 
 
 def label(name: str, value: Any, sign: str = "==") -> str:
-    """The coordinates that a value or a slice of values means, as a selection in text form.
+    """The selection in text form for the coordinates that a value or a slice of values selects.
 
     sign: == for equal coordinates, ~= for the nearest one
     """
     if isinstance(value, slice):
         if value.step is not None:
-            raise ValueError("a selection by coordinates has no step")
+            raise ValueError("a selection by coordinates cannot have a step")
         return f"{_quoted(name)}={_bound(value.start)}..{_bound(value.stop)}"
     if is_list(value):
-        raise ArgumentError(f"{name}={value!r}: several coordinates, expected one or a slice of them; Array.sel takes lists")
+        raise ArgumentError(
+            f"{name}={value!r}: a list of coordinates, expected a single coordinate or a slice; Array.sel accepts lists"
+        )
     return f"{_quoted(name)}{sign}{_quoted(_word(value))}"
 
 
@@ -196,5 +198,5 @@ def _word(value: Any) -> str:
 
 
 def _quoted(word: str) -> str:
-    """A word whose commas, dots and brackets mean themselves."""
+    """The word quoted, so that commas, dots and brackets are literal."""
     return "'" + word.replace("'", "''") + "'"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from . import _hyperslab
+from . import _hyperslab, _text
 from ._arguments import check_tolerances
 from ._errors import ArgumentError, Error, JoinWarning, NoFileError
 from ._objects import Group, open, opened_object
@@ -15,7 +15,7 @@ from ._storage import JoinedStores, local
 from ._stores import DEFAULTS
 from ._warnings import warn
 
-# How many gaps between stores are warnings.
+# How many gaps between stores are shown as warnings.
 _MAX_GAPS = 10
 
 
@@ -30,34 +30,34 @@ def open_joined(
     atol: float = 0.0,
     **options: Any,
 ) -> Group:
-    """Open several stores as one, one behind the other along a dimension.
+    """Open several stores as one, concatenated along a dimension.
 
     sources: paths of files or folders, or patterns such as "2026-*.nc", in the order of the coordinates
     path: group to begin at, or array or pattern; only this is joined and compared, with the coordinates and bounds that it names.
-        Of an array or a pattern, the group with all of these is returned
-    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the dimension that can
-        grow, or else the only one whose size or coordinates differ]
-    new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
-        without dimensions has its coordinates
-    sort: in the order of the coordinates instead of the given one
-    rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
-        those of the first store are read
+        For an array or a pattern, the group with all of these is returned
+    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the unlimited dimension, or
+        else the only one whose size or coordinates differ]
+    new_dimension: instead, a dimension that the stores do not have, of which each store is one step; a scalar variable of this
+        name provides its coordinates
+    sort: join in the order of the coordinates instead of the given order
+    rtol, atol: differences of floating-point numbers to ignore in what is not joined, such as other coordinates;
+        the values of the first store are read
 
-    The other options are those of `open`, except `storage_options`: stores are on this machine. All are compared: they must have the same arrays, types, units and attributes
-    that say what values mean, and coordinates that follow on each other. A `JoinWarning` names the coordinates that are missing
-    between them; the `warnings` of the group also tell which other attributes differ, of which those of the first store are
-    kept. Few stores stay open at the same time.
+    The other options are those of `open`, except `storage_options`, because the stores must be on this machine. All stores are
+    compared: they must have the same arrays, types, units and other attributes that define the meaning of values, and coordinates
+    that follow one another. A `JoinWarning` names the coordinates that are missing between them. The `warnings` of the group also
+    list other attributes that differ, of which those of the first store are kept. Only a few stores are open at the same time.
     """
     if unknown := options.keys() - DEFAULTS.keys():
         raise TypeError(f"open_joined() has no option {', '.join(sorted(unknown))}")
     if options.get("follow_links"):
-        raise ArgumentError("follow_links=True, but links of joined stores are not followed")
+        raise ArgumentError("follow_links=True is not supported for joined stores")
     stores, within = stores_and_path(sources)
     if within is not None and path not in ("/", within):
-        raise ArgumentError(f"the sources name {within}, and path is {path}")
+        raise ArgumentError(f"the sources name the path {within}, but path is {path}")
     within = within or (None if path == "/" else path)
     if len(stores) == 1 and along is None and new_dimension is None:
-        # It needs no dimension.
+        # A single store needs no dimension to join along.
         return _group_at(open(stores[0], **options), within)
     joined = joined_stores(stores, within, along, new_dimension, sort, rtol, atol)
     try:
@@ -69,7 +69,8 @@ def open_joined(
     for gap in gaps[:_MAX_GAPS]:
         warn(gap, JoinWarning)
     if len(gaps) > _MAX_GAPS:
-        warn(f"{len(gaps) - _MAX_GAPS} more of this kind, which `warnings` lists", JoinWarning)
+        more = _text.counted(len(gaps) - _MAX_GAPS, "more gap")
+        warn(f"{more}; `warnings` of the group lists all of them", JoinWarning)
     return _group_at(root, within)
 
 
@@ -90,10 +91,10 @@ def joined_stores(
     rtol: float,
     atol: float,
 ) -> JoinedStores:
-    """Stores that are joined in this way."""
+    """The stores to join, and how."""
     if isinstance(along, int) and not isinstance(along, bool):
         if along < 0:
-            raise ArgumentError(f"along={along}, expected a position from 0 up")
+            raise ArgumentError(f"along={along}, expected a non-negative position")
         along = str(along)
     for option, name in {"along": along, "new_dimension": new_dimension}.items():
         if not (name is None or isinstance(name, str)):
@@ -105,7 +106,7 @@ def joined_stores(
 
 
 def stores_and_path(sources: Any) -> tuple[list[str], str | None]:
-    """The stores that paths and patterns name, and the path that all of them have within."""
+    """The stores that paths and patterns name, and the path within them, which must be the same for all."""
     given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
     stores, paths = [], []
     for source in given:
@@ -113,7 +114,7 @@ def stores_and_path(sources: Any) -> tuple[list[str], str | None]:
             raise TypeError(f"cannot join {type(source).__name__}, expected paths of files or folders")
         text = local(source)
         if "://" in text:
-            raise ArgumentError(f"{text} is not on this machine, and only files and folders of this machine are joined")
+            raise ArgumentError(f"{text} is not a local path, and only local files and folders can be joined")
         found = _hyperslab.stores_like(text)
         if found == [text] and glob.has_magic(text) and not os.path.exists(_hyperslab.locate(text)[0]):
             raise NoFileError(f"{text}: nothing matches")
@@ -124,5 +125,5 @@ def stores_and_path(sources: Any) -> tuple[list[str], str | None]:
         raise ArgumentError("no stores were given, expected at least one")
     for store, path in zip(stores, paths, strict=True):
         if path != paths[0]:
-            raise ArgumentError(f"{store}: another path than {stores[0]}")
+            raise ArgumentError(f"{store}: the path differs from that of {stores[0]}")
     return stores, paths[0]

@@ -1,4 +1,4 @@
-"""What verbs that write answer."""
+"""The results of verbs that write."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ._reports import Cells, ChunkCount, Rows, failures
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """One kind of content that the target does not store as it is.
+    """One kind of content that the target cannot store unchanged.
 
-    places: the first objects, or ``/path@name`` of attributes; count: how many there are
-    what, becomes: the content, and what is in its place
-    fate: restored when it is converted back, changed, or lost
+    places: the first objects, or ``/path@name`` for attributes; count: how many there are
+    what, becomes: the content, and what replaces it
+    fate: restored when converted back, changed, or lost
     kind: the kind of a loss, as `allow_loss` takes it
     """
 
@@ -44,8 +44,8 @@ class Chunking:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of reading back: how many digests are equal, how many objects and attributes have another type or shape as
-    reported, and exceptions for what is different or unreadable."""
+    """The result of reading back: how many digests are equal, how many objects and attributes have a different type or shape as
+    reported, and exceptions for content that is different or unreadable."""
 
     equal: int
     changed: int
@@ -54,18 +54,18 @@ class Verified:
 
 
 class LossReport(Rows[Lowered]):
-    """What writing a store changes and loses; empty if everything is stored as it was.
+    """What writing a store changes and loses; empty if everything is stored unchanged.
 
     source, target: what was read and written; None for a dry run without a target
     format: the format of the target
     bytes: bytes of the elements; arrays: number of arrays written, None for a dry run
     written: size of the new store in bytes, None for a dry run
-    chunks: how arrays are cut into chunks
-    left_out: exceptions of arrays that could not be read, which was allowed
-    unwritten: of arrays that were written by regions, how many chunks were written, if not all of them
-    verified: the result of reading back, if that was asked for
-    notes, advice: what else there is to say
-    document: findings in the document that a store was created from; preview: what would be created
+    chunks: how arrays are divided into chunks
+    left_out: exceptions for arrays that could not be read, where that was allowed
+    unwritten: for arrays that were written by region, how many chunks were written, if not all of them
+    verified: the result of reading back, if requested
+    notes, advice: further remarks
+    document: findings in the document from which a store was created; preview: what would be created
     """
 
     def __init__(self, source: str, target: str | None, answer: dict[str, Any]) -> None:
@@ -103,7 +103,7 @@ class LossReport(Rows[Lowered]):
         if self.verified is not None:
             lines += failures(self.verified.unreadable)
         return lines + [
-            f"{path}: {_text.counted(of.written, 'chunk')} of {of.of} written, the others are the fill value"
+            f"{path}: {of.written} of {_text.counted(of.of, 'chunk')} written; the rest has the fill value"
             for path, of in self.unwritten.items()
         ]
 
@@ -134,7 +134,7 @@ def _places(row: Lowered) -> str:
 def reported(
     source: str, path: str | None, answer: dict[str, Any], dry_run: bool = False, allowed: Sequence[str] = ()
 ) -> LossReport:
-    """The report, unless something is lost that is not allowed."""
+    """The report, unless a loss is not allowed, which raises an error."""
     report = LossReport(source, path, answer)
     refused = answer["refused"]
     if refused and not dry_run:
@@ -148,10 +148,10 @@ def reported(
 
 
 def _named(losses: Sequence[Lowered]) -> list[str]:
-    """The first losses as lines of an error."""
+    """The first losses as lines for an error."""
     lines = [f"{_places(row)}: {row.what} would become {row.becomes}" for row in losses[:_MOST_NAMED]]
     left = sum(row.count for row in losses[_MOST_NAMED:])
-    return [*lines, f"and {left} more, which `report` of this error names"] if left else lines
+    return [*lines, f"and {left} more; `report` of this error lists all of them"] if left else lines
 
 
 # How many kinds of losses an error names.

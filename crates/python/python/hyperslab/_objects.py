@@ -1,4 +1,4 @@
-"""Groups of open stores, and how stores are opened."""
+"""Opening stores, and the groups of open stores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._warnings import warn
 
 __all__ = ["Array", "Attributes", "ChunkTable", "Datatype", "Dimension", "Group", "open", "open_array", "opened_object"]
 
-# What h5py takes as the second argument.
+# The modes that h5py takes as the second argument.
 _MODES = frozenset(("r", "r+", "a", "w", "w-", "x"))
 
 
@@ -29,7 +29,7 @@ class Dimension(NamedTuple):
 
     @property
     def attrs(self) -> Attributes:
-        """None: a dimension without coordinates has no attributes. For programs that ask all members of a group."""
+        """Always empty, as a dimension without coordinates has no attributes. For programs that read `attrs` of all members."""
         return Attributes()
 
 
@@ -62,21 +62,21 @@ def open(
     location: a path, a URL (with fsspec), bytes, an open file, ``(store, path)`` of obstore or fsspec, a store of zarr-python,
         a mapping of keys to bytes, or any object that has the methods of `hyperslab._storage.Ranges` or `hyperslab._folders.Keyed`
     path: group to begin at
-    format: name of the format [default: as its content says]
+    format: name of the format [default: recognized by the content]
     raw: show what is stored, without what NetCDF hides
-    unpack: show packed numbers (scale_factor, add_offset) as the numbers that they stand for, missing ones as NaN
-    limits: what a file may ask for: ``{"allocation": bytes}``, nesting, rank, filters
-    chunk_cache: bytes of decoded chunks that are kept for small reads [default: 64 MiB for all files of the process]
-    dataspace: show the variables that TileDB-CF keeps as arrays: "auto" or the name of a convention
+    unpack: show packed numbers (scale_factor, add_offset) as the values they represent, with missing ones as NaN
+    limits: limits on what a file may demand: ``{"allocation": bytes}``, nesting, rank, filters
+    chunk_cache: bytes of decoded chunks to keep for small reads [default: 64 MiB for all files of the process]
+    dataspace: show the variables that TileDB-CF stores as arrays: "auto" or the name of a convention
     allow_external: folder, or folders, in which files that the store names may be opened
-    key: 32 bytes of the key of an encrypted store
-    at: look at the store as it was at a time, such as "2026-03-01T06:00" or milliseconds since 1970, or only at what was
-        written from one to another, "2026-03-01..2026-03-02" (TileDB)
-    follow_links: show what external links lead to, in files of the same folder and below, or of `allow_external`
+    key: the 32-byte key of an encrypted store
+    at: show the store as it was at a time, such as "2026-03-01T06:00" or milliseconds since 1970, or only what was written
+        between two times, "2026-03-01..2026-03-02" (TileDB)
+    follow_links: show the targets of external links, in files in the same folder and below, or in `allow_external`
     storage_options: options of fsspec for a URL
 
-    Nothing is locked. Any number of threads may use what is returned, which can be pickled if it was opened by a path.
-    A `FileWarning` says that a file is not what it should be, such as truncated.
+    Nothing is locked. Any number of threads may use the returned group, which can be pickled if it was opened by a path.
+    A `FileWarning` reports a defective file, such as a truncated one.
     """
     _check_known("open", unknown)
     options = dict(
@@ -101,7 +101,7 @@ def open(
 
 
 def open_array(location: Any, path: str = "/", **options: Any) -> Array:
-    """Open an array of a store, or a store that is an array itself, as those of Zarr can be.
+    """Open an array of a store, or a store that is itself an array, as Zarr stores can be.
 
     The options are those of `open`.
     """
@@ -117,7 +117,7 @@ def _check_known(function: str, unknown: Iterable[str]) -> None:
     """Refuse options that do not exist."""
     named = sorted(unknown)
     if "mode" in named:
-        raise TypeError(f"{function}() has no option mode: files are always opened for reading only")
+        raise TypeError(f"{function}() has no option mode: files are always opened read-only")
     if named:
         raise TypeError(f"{function}() has no option {', '.join(named)}")
 
@@ -139,12 +139,12 @@ def opened_object(location: Any, path: str, options: dict[str, Any], storage_opt
         return Group(store, "/")[path]
     except NoObjectError as error:
         if path in _MODES:
-            error.add_help("files are always opened for reading only; the second argument is the path of an object in the file")
+            error.add_help("files are always opened read-only; the second argument is the path of an object in the file")
         raise
 
 
 def _subject(location: Any) -> str:
-    """What is opened, in the words of errors."""
+    """The name of what is opened, for error messages."""
     if isinstance(location, (str, os.PathLike)):
         return os.fspath(location)
     if isinstance(location, (bytes, bytearray, memoryview)):
@@ -153,27 +153,27 @@ def _subject(location: Any) -> str:
 
 
 def _add_path_as_argument(error: Error, location: str) -> None:
-    """As verbs take it, and the command, a text may have the path of an object in it."""
+    """Add help for a location that contains the path of an object, which only the verbs and the command line accept."""
     store, inner = _hyperslab.locate(location)
     if inner is not None and os.path.exists(store):
         error.add_help(f"hyperslab.open({store!r}, {inner!r}) opens an object in a file")
 
 
 def _warn_of(file: _hyperslab.File, store: Opened) -> None:
-    """Warn of a file that is not what it should be. What differs between stores that are joined, `open_joined` tells."""
+    """Warn about a defective file. Differences between joined stores are reported by `open_joined`."""
     if not isinstance(store.location, JoinedStores):
         for found in file.warnings():
             warn(f"{named(store)}: {found}", FileWarning)
 
 
 def _folders(given: Any) -> list[str]:
-    """Folders of an argument that may be one."""
+    """Folders from an argument that may be a single folder."""
     listed = [given] if isinstance(given, (str, os.PathLike)) else given or []
     return [os.path.expanduser(os.fspath(folder)) for folder in listed]
 
 
 class Group(Mapping[str, Any]):
-    """A group of an open store: a mapping of the names of its members to groups, arrays, datatypes, and dimensions without coordinates."""
+    """A group of an open store: a mapping from member names to groups, arrays, datatypes, and dimensions without coordinates."""
 
     __slots__ = ("__weakref__", "_members", "_opened", "_path")
 
@@ -189,14 +189,14 @@ class Group(Mapping[str, Any]):
         return self._members
 
     def _with_arrays(self, without: Set[str]) -> list[tuple[str, tuple[str, str, Any], _hyperslab.OpenedArray | Exception | None]]:
-        """The members, and of each array the open array, or why it cannot be opened."""
+        """The members, and for each array the open array or the reason why it cannot be opened."""
         members = self._opened.file.arrays(self._path, without)
         self._members = {name: found for name, found, _ in members}
         return members
 
     def __getitem__(self, name: str) -> Any:
         if not isinstance(name, str):
-            raise TypeError(f"members of a group are found by their names, not by {type(name).__name__}")
+            raise TypeError(f"group members are accessed by name, not by {type(name).__name__}")
         try:
             return self._at(name)
         except NoObjectError as error:
@@ -207,7 +207,7 @@ class Group(Mapping[str, Any]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """The member, or the default if there is none."""
-        # Help is not looked for.
+        # Unlike `[...]`, this does not search for suggestions.
         try:
             return self._at(name)
         except KeyError:
@@ -215,17 +215,17 @@ class Group(Mapping[str, Any]):
 
     def _at(self, name: str) -> Any:
         if not name:
-            raise NoObjectError(f"{self._path}: an object without a name, expected the name or the path of one")
+            raise NoObjectError(f"{self._path}: empty name, expected the name or path of an object")
         return self._object(*self._opened.file.find(self._path_of(name)))
 
     def _path_of(self, name: str) -> str:
-        """The whole path. As in h5py, empty parts and dots mean nothing."""
+        """The full path. As in h5py, empty parts and dots are ignored."""
         base = "" if name.startswith("/") else self._path.rstrip("/")
         parts = [part for part in name.split("/") if part not in ("", ".")]
         return "/".join([base, *parts]) or "/"
 
     def _near(self, name: str) -> list[str]:
-        """What else a path may mean: another name in the last group that is there."""
+        """Suggestions for a path that does not exist: another name in the last group that exists."""
         parts = self._path_of(name).split("/")[1:]
         for at, part in enumerate(parts):
             above = "/".join(["", *parts[:at]])
@@ -237,7 +237,7 @@ class Group(Mapping[str, Any]):
                 near = nearest(part, members)
                 if near is None:
                     return []
-                # A name alone is one of this group.
+                # A bare name is a member of this group.
                 whole = "/".join([above, near, *parts[at + 1 :]]) if "/" in name else near
                 is_there = self._opened.file.has(self._path_of(whole))
                 return [f"did you mean {whole if is_there else f'{above}/{near}'}?"]
@@ -258,11 +258,11 @@ class Group(Mapping[str, Any]):
         return iter(self._listed())
 
     def values(self) -> ValuesView[Any]:
-        """Members. As in h5py, None stands for a link that leads nowhere, and for what cannot be read."""
+        """Members. As in h5py, None stands for a dangling link and for a member that cannot be read."""
         return _Values(self)
 
     def items(self) -> ItemsView[str, Any]:
-        """Names and members. As in h5py, None stands for a link that leads nowhere, and for what cannot be read."""
+        """Names and members. As in h5py, None stands for a dangling link and for a member that cannot be read."""
         return _Items(self)
 
     def _member(self, name: str) -> Any:
@@ -292,22 +292,22 @@ class Group(Mapping[str, Any]):
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """Arrays by name, coordinates of dimensions among them."""
+        """Arrays by name, including the coordinates of dimensions."""
         return self._of_kind("array", "coordinate")
 
     @property
     def links(self) -> dict[str, str]:
-        """Links by name, and where they lead."""
+        """Links by name, with their targets."""
         return {name: told for name, (_, kind, told) in self._listed().items() if kind == "link"}
 
     @property
     def unreadable(self) -> dict[str, str]:
-        """Members that cannot be read, and why."""
+        """Members that cannot be read, with the reason."""
         return {name: told for name, (_, kind, told) in self._listed().items() if kind == "unreadable"}
 
     @property
     def dims(self) -> dict[str, Dimension]:
-        """Dimensions of the group by name: those that it declares, and those that its arrays name."""
+        """Dimensions of the group by name: those that it declares and those that its arrays use."""
         own: dict[str, Dimension] = {}
         for _, kind, told in self._listed().values():
             if kind not in ("dimension", "coordinate", "array") or told is None:
@@ -334,7 +334,7 @@ class Group(Mapping[str, Any]):
 
     @property
     def name(self) -> str:
-        """Path of the group, as h5py calls it."""
+        """Path of the group, under the name that h5py uses."""
         return self._path
 
     @property
@@ -344,12 +344,12 @@ class Group(Mapping[str, Any]):
 
     @property
     def parent(self) -> Group:
-        """Group of the group."""
+        """The parent group."""
         return Group(self._opened, self._path.rpartition("/")[0] or "/")
 
     @property
     def location(self) -> Any:
-        """What was opened."""
+        """The location that was opened."""
         return self._opened.location
 
     @property
@@ -368,7 +368,7 @@ class Group(Mapping[str, Any]):
         return self._opened.file.warnings()
 
     def close(self) -> None:
-        """Does nothing: a store is closed when no object of it is left. For programs that are written for h5py."""
+        """Does nothing: a store is closed when none of its objects is left. For programs written for h5py."""
 
     def __enter__(self) -> Group:
         return self
@@ -379,19 +379,19 @@ class Group(Mapping[str, Any]):
     # Conversion
 
     def to_xarray(self, **options: Any) -> Any:
-        """The group as a dataset of xarray, with the options of `xarray.open_dataset`."""
+        """The group as an xarray Dataset, with the options of `xarray.open_dataset`."""
         from .xarray import dataset_of
 
         return dataset_of(self, **options)
 
     def to_arrow(self, *names: str, **options: Any) -> Any:
-        """Arrays of the group with the same dimensions as a table of pyarrow, with the options of `hyperslab.table`."""
+        """Arrays of the group with the same dimensions as a pyarrow Table, with the options of `hyperslab.table`."""
         from ._table import table
 
         return table(self, *names, **options).to_pyarrow()
 
     def to_datatree(self, **options: Any) -> Any:
-        """The group and all groups in it as a tree of xarray, with the options of `xarray.open_datatree`."""
+        """The group and all groups in it as an xarray DataTree, with the options of `xarray.open_datatree`."""
         from .xarray import datatree_of
 
         return datatree_of(self, **options)

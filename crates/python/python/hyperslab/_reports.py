@@ -1,4 +1,4 @@
-"""What verbs answer: lists of small records, whose text is what the command line prints."""
+"""The results of the verbs: lists of small records, which print as on the command line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ._errors import Error
 
 _Row = TypeVar("_Row")
 
-# A longer result is not shown as a whole where a program is typed.
+# Longer results are abbreviated in interactive sessions.
 _MOST_LINES = 60
 
 Cells = tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
-"""Headers, cells, and the numbers of columns that are aligned right."""
+"""Headers, cells, and the indices of right-aligned columns."""
 
 
 class Rows(Sequence[_Row], Generic[_Row]):
-    """Records in order. A text as index gives the record of an object by its path."""
+    """Records in order. Indexing with a string returns the record of the object at that path."""
 
     def __init__(self, rows: Sequence[_Row]) -> None:
         self._rows = tuple(rows)
@@ -54,11 +54,11 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __repr__(self) -> str:
         lines = str(self).splitlines()
         if len(lines) > _MOST_LINES:
-            lines = [*lines[: _MOST_LINES // 2], f"… {len(lines) - _MOST_LINES // 2} more lines, which print() shows"]
+            lines = [*lines[: _MOST_LINES // 2], f"… {len(lines) - _MOST_LINES // 2} more lines; print() shows all of them"]
         return "\n".join([f"<hyperslab.{type(self).__name__} of {len(self)}>", *lines])
 
     def to_dict(self) -> dict[str, Any]:
-        """The records as ``rows``, and beside them what belongs to all: values that JSON has."""
+        """The records as ``rows``, next to what applies to all of them, as JSON-compatible values."""
         about = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         return {"rows": _plain(self._rows), **_plain(about)}
 
@@ -66,7 +66,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
         raise NotImplementedError
 
     def _remarks(self) -> list[str]:
-        """What the rows do not tell, such as what could not be read."""
+        """Remarks on what the rows do not show, such as objects that could not be read."""
         return []
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Rows(Sequence[_Row], Generic[_Row]):
 
 
 def _plain(value: Any) -> Any:
-    """A value of a record as JSON has it."""
+    """A value of a record as a JSON-compatible value."""
     if isinstance(value, Rows):
         return value.to_dict()
     if is_dataclass(value):
@@ -103,16 +103,16 @@ def failures(errors: Sequence[Error]) -> list[str]:
 
 
 def record(kind: type[_Row], row: dict[str, Any]) -> _Row:
-    """A record of those entries that it has fields for."""
+    """A record of the entries for which it has fields."""
     return kind(**{of.name: row[of.name] for of in fields(kind) if of.name in row})  # type: ignore[arg-type]
 
 
 class Description(str):
-    """The text of a store.
+    """The description of a store as text.
 
-    objects: number of described objects, also of those with errors
-    errors: an exception for each object that cannot be read, which the text marks
-    notes: what pure NDL cannot say
+    objects: number of described objects, including those with errors
+    errors: an exception for each object that cannot be read; the text marks these objects
+    notes: what pure NDL cannot express
     missing: sentences about arrays whose sources do not exist
     """
 
@@ -135,7 +135,7 @@ class ListedStore:
 
 
 class Folder(Rows[ListedStore]):
-    """The stores in a folder. `errors` are exceptions of those that cannot be read."""
+    """The stores in a folder. `errors` has an exception for each store that cannot be read."""
 
     def __init__(self, path: str, rows: Sequence[ListedStore], errors: list[Error]) -> None:
         super().__init__(rows)
@@ -156,16 +156,16 @@ class Folder(Rows[ListedStore]):
 class ListedObject:
     """An object or an attribute in a list.
 
-    path: where it is; an attribute is ``/path@name``
+    path: its path; ``/path@name`` for an attribute
     kind: group, array, dimension, datatype, link, attribute or unreadable
-    type: its datatype in the words of NDL
-    shape, max: its lengths, and how long it can get (None for without limit)
-    dimensions: paths of its dimensions; None for one without a name
+    type: its datatype in NDL notation
+    shape, max: its lengths, and the maximum lengths (None for unlimited)
+    dimensions: paths of its dimensions; None for an unnamed one
     chunk, filters: how it is stored
     stored: stored bytes
-    target: where a link leads
+    target: the target of a link
     error: why it cannot be read
-    value: the value of an attribute, or of an array of one element as a text
+    value: the value of an attribute, or of an array of one element as a string
     units, nx_class, long_name: what it is about, as far as its attributes say
     """
 
@@ -198,10 +198,10 @@ class ListedObject:
 class Listing(Rows[ListedObject]):
     """The objects of a store or a group.
 
-    location: what was listed; group: path of the group, None if objects matched a pattern
+    location: what was listed; group: path of the group, None if objects were selected by a pattern
     format, size: those of the store; `size` only if all of it was listed
-    counts: how many objects of each kind there are, as a text
-    errors: exceptions for what cannot be read
+    counts: how many objects of each kind there are, as a string
+    errors: exceptions for objects that cannot be read
     """
 
     def __init__(self, location: str, rows: Sequence[ListedObject], about: dict[str, Any], errors: list[Error]) -> None:
@@ -233,10 +233,10 @@ class Listing(Rows[ListedObject]):
         return ("NAME", "TYPE", "SHAPE", "CHUNK", "FILTERS", "STORED", last), cells, [5]
 
     def _branches(self) -> list[str]:
-        """The lines of a tree before each name; nothing if no tree was listed."""
+        """The tree lines before each name; empty if no tree was listed."""
         if not self._is_tree:
             return [""] * len(self)
-        # Whether an object is the last one of its group is known from behind.
+        # Going backwards shows whether an object is the last one of its group.
         later: set[int] = set()
         is_last = []
         for row in reversed(self._rows):
@@ -267,7 +267,7 @@ def _about(row: ListedObject) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChunkCount:
-    """How many chunks of a shape are written, of how many that there are."""
+    """The shape of chunks, how many of them are written, and how many there are in total."""
 
     shape: list[int]
     written: int
@@ -281,7 +281,7 @@ class ChunkCount:
 class ValueSummary:
     """Values of an array: how many there are and how many are missing, and the extremes and the mean of the others.
 
-    `labels` are the last three as texts.
+    `labels` has the last three as strings.
     """
 
     count: int
@@ -294,7 +294,7 @@ class ValueSummary:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What storage costs too much, and keywords of `repack` with which the array is stored better."""
+    """What is costly about the storage of an array, and the keywords of `repack` that would store it better."""
 
     reason: str
     better: dict[str, Any]
@@ -305,9 +305,9 @@ class ArrayStat:
     """How an array is stored.
 
     logical, stored, ratio: bytes of the elements, stored bytes, and the former divided by the latter
-    chunks: those that are decoded one by one; shards: what they lie in
+    chunks: those that are decoded one by one; shards: the shards that contain them
     chunk_bytes: bytes of the elements of a chunk
-    values: a summary, if it was asked for
+    values: a summary, if it was requested
     """
 
     path: str
@@ -326,7 +326,7 @@ class ArrayStat:
 
     @staticmethod
     def of(row: dict[str, Any]) -> ArrayStat:
-        """The record of what the library tells."""
+        """The record for a row of the library."""
         for key, kind in (("chunks", ChunkCount), ("shards", ChunkCount), ("values", ValueSummary)):
             if row.get(key) is not None:
                 row[key] = kind(**row[key])
@@ -335,7 +335,7 @@ class ArrayStat:
 
 
 class Statistics(Rows[ArrayStat]):
-    """How arrays are stored. `errors` are exceptions for those that cannot be read."""
+    """How arrays are stored. `errors` has an exception for each array that cannot be read."""
 
     def __init__(self, rows: Sequence[ArrayStat], errors: list[Error], has_values: bool) -> None:
         super().__init__(rows)
@@ -364,9 +364,9 @@ class Statistics(Rows[ArrayStat]):
 
 @dataclass(frozen=True, slots=True)
 class DigestLine:
-    """The digest of an object or attribute: BLAKE3 of its content, whatever the format, chunks or compression.
+    """The digest of an object or attribute: the BLAKE3 hash of its content, independent of format, chunks and compression.
 
-    A link has a `target` instead; what cannot be read has an `error`.
+    A link has a `target` instead; an object that cannot be read has an `error`.
     """
 
     path: str
@@ -384,7 +384,7 @@ class Digest(Rows[DigestLine]):
 
     @property
     def errors(self) -> list[DigestLine]:
-        """Lines of what cannot be read."""
+        """Lines of objects that cannot be read."""
         return [line for line in self if line.error is not None]
 
     def _table(self) -> Cells:

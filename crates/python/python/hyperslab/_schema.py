@@ -1,4 +1,4 @@
-"""The objects of stores that are written: what is declared, until it is known in which format."""
+"""The objects of stores to be written: what is declared before the format is known."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _hyperslab
+from . import _hyperslab, _text
 from ._arguments import pipeline
 from ._errors import ArgumentError
 from ._values import elements, fill_element, native
 
-# Dtypes of which NetCDF has elements that are missing.
+# Kinds of dtypes that have missing elements in NetCDF.
 _WITH_MISSING = "iuf"
 
 
 class Schema:
-    """The objects of a store that is to be written: groups, dimensions and arrays.
+    """The objects of a store to be written: groups, dimensions and arrays.
 
-    Arrays with values are written as they are declared; those without wait for regions.
+    Arrays with values are written as declared; arrays without values wait for regions.
     """
 
     def __init__(self, attrs: Mapping[str, Any] | None = None) -> None:
-        # It refuses what cannot be added, and has no values.
+        # This builder only refuses what cannot be added, and has no values.
         self._checked = _hyperslab.Builder()
         self._added: list[_Group | _Array] = []
-        # By whether fill values are also attributes.
+        # Keyed by whether fill values are also stored as attributes.
         self._built: dict[bool, _hyperslab.Builder] = {}
         self._dimensions: dict[str, tuple[int, bool]] = {}
-        # Those that were added and have no coordinates yet.
+        # Dimensions that were added and have no coordinates yet.
         self._bare: dict[str, tuple[int, bool]] = {}
         if attrs:
             self.group("/", attrs)
 
     def group(self, path: str, attrs: Mapping[str, Any] | None = None) -> None:
-        """Add a group, or attributes to one that is there."""
+        """Add a group, or attributes to an existing one."""
         self._add(_Group(absolute(path), dict(attrs or {})))
 
     def dimension(self, path: str, size: int, *, unlimited: bool = False) -> None:
-        """Add a dimension. Arrays may name it before an array of its own name has its coordinates."""
+        """Add a dimension. Arrays may use it before an array with its name provides coordinates."""
         path = absolute(path)
         self._dimensions[path] = self._bare[path] = (int(size), bool(unlimited))
 
@@ -60,15 +60,15 @@ class Schema:
     ) -> None:
         """Add an array.
 
-        dims: names or paths of its dimensions, in its group or above; None for one without a name
-        dtype: dtype of the elements [default: that of the values, in the usual byte order]. Numbers of a big-endian dtype are stored
-            so where the format can, texts by `h5py.string_dtype()`, sequences by `h5py.vlen_dtype("i4")`.
-        values: elements; None for those that come later, by `Writer.write`. Masked ones become the fill value.
-        shape: lengths of the dimensions, for those that were not added
-        filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or those of an array that was read
+        dims: names or paths of its dimensions, in its group or above; None for an unnamed one
+        dtype: dtype of the elements [default: that of the values, in the usual byte order]. Big-endian numbers are stored as such
+            if the format can do so. Use `h5py.string_dtype()` for strings, `h5py.vlen_dtype("i4")` for sequences.
+        values: elements; None if they are written later, with `Writer.write`. Masked ones become the fill value.
+        shape: lengths of the dimensions, for dimensions that were not added
+        filters: as in the Ndarray Data Language: ``["shuffle", {"deflate": 4}]``, or the filters of an array that was read
         fill_value: value of elements that were never written, and of masked ones [default: the attribute `_FillValue`].
-            NetCDF and arrays with a mask also have it as the attribute `_FillValue`, so that what is missing is read as missing;
-            for regions that are masked, in Zarr and others, state the attribute
+            In NetCDF, and for arrays with a mask, it is also stored as the attribute `_FillValue`, so that missing elements are
+            read as missing; to write masked regions to Zarr and other formats, state the attribute yourself
         """
         path, attrs = absolute(path), dict(attrs or {})
         if fill_value is None:
@@ -77,7 +77,7 @@ class Schema:
         kind = np.dtype(dtype) if dtype is not None else given.dtype if given is not None else np.dtype("f8")
         sizes = shape if shape is not None else given.shape if given is not None else [None] * len(dims)
         if len(sizes) != len(dims):
-            raise ValueError(f"{path}: {len(dims)} dimensions for a shape of {len(sizes)}")
+            raise ValueError(f"{path}: {_text.counted(len(dims), 'dimension')} for a shape of length {len(sizes)}")
         along = [self._along(path, name, size) for name, size in zip(dims, sizes, strict=True)]
         if given is not None and tuple(size for _, size, _ in along) != given.shape:
             raise ValueError(f"{path}: values of shape {given.shape}, expected {tuple(size for _, size, _ in along)}")
@@ -91,7 +91,7 @@ class Schema:
         if np.ma.is_masked(values) and fill is not None:
             attrs.setdefault("_FillValue", fill[0])
         if given is not None and not given.dtype.hasobject and np.may_share_memory(given, values):
-            # They are written later, when the program may have changed its own.
+            # They are written later, when the program may have changed its array.
             given = given.copy()
         self._add(_Array(path, along, native(kind), attrs, stored, fill, given))
         self._bare.pop(path, None)
@@ -99,21 +99,21 @@ class Schema:
     def _along(self, path: str, name: str | None, size: int | None) -> tuple[str | None, int, bool]:
         if name is None:
             if size is None:
-                raise ValueError(f"{path}: the length of a dimension without a name is not known; pass shape=")
+                raise ValueError(f"{path}: the length of an unnamed dimension is unknown; pass shape=")
             return (None, int(size), False)
         found = self._found(path, name)
         if found is None:
             if size is None:
-                raise ValueError(f"{path}: dimension {name} was not added, and there is no shape")
+                raise ValueError(f"{path}: dimension {name} was not added, and no shape was given")
             found = name if name.startswith("/") else f"{path.rpartition('/')[0]}/{name}"
             self._dimensions[found] = self._bare[found] = (int(size), False)
         length, unlimited = self._dimensions[found]
         if size is not None and int(size) != length:
-            raise ValueError(f"{path}: {size} elements along {name}, which has {length}")
+            raise ValueError(f"{path}: length {size} along {name}, expected {length}")
         return (found, length, unlimited)
 
     def _found(self, path: str, name: str) -> str | None:
-        """The path of a dimension, in the group of an array or above."""
+        """The path of a dimension, searched in the group of an array and above."""
         if name.startswith("/"):
             return name if name in self._dimensions else None
         group = path.rpartition("/")[0]
@@ -126,14 +126,14 @@ class Schema:
 
     def _add(self, one: _Group | _Array) -> None:
         if self._built:
-            raise RuntimeError("nothing can be added to a schema of which a store was made")
+            raise RuntimeError("nothing can be added to a schema after a store was made from it")
         one.without_values().add_to(self._checked)
         self._added.append(one)
 
     def _finished(self, format: str | None = None) -> _hyperslab.Builder:
-        """All objects, with the dimensions that have no coordinates.
+        """All objects, including the dimensions that have no coordinates.
 
-        format: name of the format, if attributes that it needs are to be added
+        format: name of the format, to add the attributes that it needs
         """
         is_netcdf = format is not None and format.startswith("netcdf")
         is_marked = is_netcdf and any(one.marked() is not one for one in self._added)
@@ -174,7 +174,7 @@ class _Array(NamedTuple):
         return self._replace(values=None)
 
     def marked(self) -> _Array:
-        """With the fill value as an attribute, by which readers of NetCDF find what is missing."""
+        """The array with its fill value as an attribute, by which NetCDF readers recognize missing elements."""
         if self.fill is None or self.dtype.kind not in _WITH_MISSING:
             return self
         stated = _stated(self.attrs)
@@ -182,7 +182,8 @@ class _Array(NamedTuple):
             return self._replace(attrs=self.attrs | {"_FillValue": self.fill[0]})
         if fill_element(self.path, stated, self.dtype).tobytes() != self.fill.tobytes():
             raise ArgumentError(
-                f"{self.path}: the attribute _FillValue is {stated} and the fill value {self.fill[0]}, expected the same for NetCDF"
+                f"{self.path}: the attribute _FillValue is {stated}, but the fill value is {self.fill[0]}; NetCDF requires them"
+                " to be the same"
             )
         return self
 
@@ -196,9 +197,9 @@ def _sides(path: str, what: str, sides: Sequence[int] | None, count: int) -> lis
         return None
     lengths = [int(side) for side in sides]
     if len(lengths) != count:
-        raise ValueError(f"{path}: {what} of {len(lengths)} dimensions, expected {count}")
+        raise ValueError(f"{path}: {what} with {_text.counted(len(lengths), 'dimension')}, expected {count}")
     if min(lengths) < 1:
-        raise ValueError(f"{path}: {what} {tuple(lengths)}, expected lengths from 1 on")
+        raise ValueError(f"{path}: {what} {tuple(lengths)}, expected positive lengths")
     return lengths
 
 

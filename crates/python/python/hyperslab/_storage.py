@@ -1,4 +1,4 @@
-"""Storages that are read by ranges, and which of them `open` makes of objects that are not paths."""
+"""Storages that are read by byte ranges, and the choice among them for objects that `open` accepts in addition to paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._errors import NoFileError, UnsupportedError, exception
 
 
 class JoinedStores(NamedTuple):
-    """Stores that are opened as one, and how they are joined: `path` of each, or everything."""
+    """Stores that are opened as one, and how they are joined: only `path` of each, or everything."""
 
     stores: tuple[str, ...]
     path: str | None
@@ -32,22 +32,22 @@ class JoinedStores(NamedTuple):
 
 @runtime_checkable
 class Ranges(Protocol):
-    """Bytes that are read in batches of ranges. Whatever has these methods can be opened."""
+    """Bytes that are read in batches of ranges. Any object with these methods can be opened."""
 
     is_far: bool
-    """Whether each request takes long, as over a network, so that as few as possible are made."""
+    """Whether requests are slow, as over a network, so that as few as possible are made."""
 
     def size(self) -> int:
         """Number of bytes."""
         ...
 
     def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
-        """The bytes of each range, from its first to the one before its last."""
+        """The bytes of each half-open range (start, stop)."""
         ...
 
 
 class FileObject:
-    """An object with `seek` and `read`, such as an open file. One thread reads from it at a time."""
+    """An object with `seek` and `read`, such as an open file. Only one thread reads from it at a time."""
 
     is_far = False
 
@@ -75,16 +75,16 @@ _locks: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
 
 def _lock_of(file: Any) -> Any:
-    """The lock of a file. Whatever reads from the same file shares its position."""
+    """The lock of a file, because all readers of the same file share its position."""
     try:
         return _locks.setdefault(file, allocate_lock())
     except TypeError:
-        # It has no weak references or no hash.
+        # The file does not support weak references or hashing.
         return allocate_lock()
 
 
 def _whole(file: Any, count: int) -> bytes:
-    """So many bytes, which a raw file may give in parts."""
+    """Read this many bytes, which a raw file may return in parts."""
     parts, left = [], count
     while left:
         part = file.read(left)
@@ -96,7 +96,7 @@ def _whole(file: Any, count: int) -> bytes:
 
 
 class FsspecFile:
-    """A path of a file system of fsspec. All ranges of a batch are one request."""
+    """A file in an fsspec file system. All ranges of a batch are one request."""
 
     is_far = True
 
@@ -108,20 +108,20 @@ class FsspecFile:
 
     def ranges(self, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         starts, stops = [start for start, _ in ranges], [stop for _, stop in ranges]
-        # The errors of single ranges are raised.
+        # Errors of individual ranges are raised.
         read: list[bytes] = self._fs.cat_ranges([self._path] * len(ranges), starts, stops, on_error="raise")
         return read
 
 
 def no_file(name: str) -> NoFileError:
-    """The error of a file that is not there."""
+    """The error for a file that does not exist."""
     made = exception("file-not-found", f"{name}: no such file", detail="no such file", file=name)
     assert isinstance(made, NoFileError)
     return made
 
 
 class ObstoreFile:
-    """An object of a store of obstore. All ranges of a batch are fetched at the same time."""
+    """An object in an obstore store. All ranges of a batch are fetched at the same time."""
 
     is_far = True
 
@@ -139,12 +139,12 @@ class ObstoreFile:
 
 
 def local(location: str | os.PathLike[str]) -> str:
-    """The path of a location, which may be a URL of a file of this machine, or begin with the home folder of a user."""
+    """The path of a location, which may be a `file://` URL, or begin with a user's home folder as `~`."""
     return os.path.expanduser(os.fsdecode(location).removeprefix("file://"))
 
 
 def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
-    """What the library opens: a path, stores that are joined, bytes, an object with `ranges`, or one that is `Keyed`."""
+    """What the library opens: a path, joined stores, bytes, an object with `ranges`, or one that is `Keyed`."""
     if isinstance(location, JoinedStores):
         return location
     if isinstance(location, (str, os.PathLike)):
@@ -152,13 +152,13 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
         return _of_url(text, options) if "://" in text else text
     if isinstance(location, (bytes, bytearray, memoryview)):
         return bytes(location)
-    # Few programs need it, and importing it takes time.
+    # Few programs need this module, and importing it takes time.
     from ._folders import Keyed, MappingFolder, ZarrFolder, is_mapping_of_store, is_store_of_zarr
 
     if is_store_of_zarr(location):
         return ZarrFolder(location)
     if hasattr(location, "fs") and hasattr(location.fs, "cat_ranges"):
-        # A file has a path, and a mapping of a folder a root.
+        # A file has a `path`, and the mapping of a folder has a `root`.
         return _of_fsspec(location.fs, getattr(location, "path", None) or location.root)
     if isinstance(location, tuple) and len(location) == 2 and isinstance(location[1], str):
         store, path = location
@@ -174,7 +174,7 @@ def storage_of(location: Any, options: dict[str, Any] | None) -> Any:
     kind = type(location).__name__
     several = "; open_joined opens several stores as one" if isinstance(location, (list, tuple)) else ""
     raise TypeError(
-        f"cannot open {kind}, expected a path, a URL, bytes, a file, a mapping of the keys of a store to bytes, a store of zarr-python,"
+        f"cannot open {kind}, expected a path, a URL, bytes, a file, a mapping of store keys to bytes, a zarr-python store,"
         f" or an object with ranges() or values_of(){several}"
     )
 
@@ -183,20 +183,20 @@ def _of_url(url: str, options: dict[str, Any] | None) -> Any:
     try:
         import fsspec
     except ImportError:
-        raise ImportError(f"{url} is a URL, which needs the package fsspec") from None
+        raise ImportError(f"opening the URL {url} requires the package fsspec") from None
     fs, path = fsspec.core.url_to_fs(url, **(options or {}))
     return _of_fsspec(fs, path, url)
 
 
 def _of_fsspec(fs: Any, path: str, name: str | None = None) -> Any:
-    """A file or a folder of a file system of fsspec."""
+    """A file or a folder in an fsspec file system."""
     from ._folders import FsspecFolder, is_web
 
     name = name or path
     if getattr(fs, "asynchronous", False):
-        raise ValueError(f"{name}: its file system is for programs that wait themselves; make it without asynchronous=True")
+        raise ValueError(f"{name}: its file system is asynchronous; create it without asynchronous=True")
     folder = FsspecFolder(fs, path, name)
-    # Servers answer for folders as for files, with a page for people.
+    # Servers respond to folders as to files, with an HTML page.
     if (path.endswith("/") or _has_suffix_of_folder(path)) and folder.is_store():
         return folder
     try:
@@ -211,27 +211,27 @@ def _of_fsspec(fs: Any, path: str, name: str | None = None) -> Any:
     if info.get("type") == "directory" or (is_page and folder.is_store()):
         return folder
     size = info.get("size")
-    # Only what has no bytes is asked for once more.
+    # Only an object without bytes needs a further request.
     if not size and (fs.isdir(path) or folder.is_store()):
         return folder
     if size is None:
-        raise UnsupportedError(f"{name}: the server does not tell the size of the file, which has to be known")
+        raise UnsupportedError(f"{name}: the server does not report the size of the file, which is required")
     return FsspecFile(fs, path, int(size))
 
 
 def _has_suffix_of_folder(path: str) -> bool:
-    """Whether a part of a path has the suffix of stores that are folders."""
+    """Whether a component of a path has the suffix of a store that is a folder."""
     return any(part.endswith((".zarr", ".tdb", ".tiledb")) for part in path.partition("?")[0].split("/"))
 
 
 def _of_obstore(store: Any, path: str) -> Any:
-    """An object of a store of obstore, or all those below a prefix."""
+    """An object in an obstore store, or everything below a prefix."""
     import obstore
 
     from ._folders import ObstoreFolder
 
     folder = ObstoreFolder(store, path)
-    # The root is no object.
+    # The root is not an object.
     if not path.strip("/") or (_has_suffix_of_folder(path) and folder.is_store()):
         return folder
     try:

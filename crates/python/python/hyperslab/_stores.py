@@ -1,4 +1,4 @@
-"""Open stores: each is opened once in a process, and again in another."""
+"""Open stores: each is opened once per process, and reopened in other processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 class Opened:
-    """An open store, and what is needed to open it again in another process."""
+    """An open store, and what is needed to reopen it in another process."""
 
     __slots__ = (
         *("__weakref__", "_name", "absolute", "documents", "file", "is_far", "keyed", "location", "options", "stamp"),
@@ -35,15 +35,15 @@ class Opened:
     def __init__(self, location: Any, options: dict[str, Any], storage_options: Any) -> None:
         self.location, self.options, self.storage_options = location, options, storage_options
         self.stamp = stamp(location)
-        # The process may work elsewhere later, and others may from the beginning.
+        # The process may change its working folder later, and other processes may have another one.
         self.absolute = location if self.stamp is None else absolute(location)
         storage = storage_of(location, storage_options)
         self.is_far: bool = getattr(storage, "is_far", False)
-        # What has values under keys, and is no folder of this machine.
+        # The storage, if it has values under keys and is not a local folder.
         self.keyed: Any = storage if hasattr(storage, "values_of") else None
-        # Documents of its nodes, for those who show what they say.
+        # Documents of its nodes, for readers that present their content.
         self.documents: Any = None
-        # What tells this opening from others in all processes, where no stamp does.
+        # Identifies this open store across processes if it has no stamp.
         self._name: str | None = None
         if isinstance(storage, JoinedStores):
             self.file = _hyperslab.open_joined(joining(storage, options))
@@ -52,7 +52,8 @@ class Opened:
 
     @property
     def content(self) -> tuple[Any, ...] | None:
-        """What of the stamp of a file is the same on every host that mounts it: size and time. Folders change while they are used."""
+        """The part of a file's stamp that is the same on every host that mounts it: size and time. None for folders, which change
+        while they are used."""
         if self.stamp is None or _has_folder(self.absolute):
             return None
         return tuple(one[2:] for one in self.stamp)
@@ -68,7 +69,7 @@ class Opened:
             raise _replaced(self)
 
     def key(self) -> tuple[Any, ...] | None:
-        """What tells a store from others, and from what it was before it was replaced. None if nothing does."""
+        """Distinguishes a store from others, and from its state before it was replaced. None if nothing does."""
         if self.stamp is None:
             return None
         return _key(self.absolute, self.stamp, self.options)
@@ -86,9 +87,9 @@ _known: weakref.WeakValueDictionary[tuple[Any, ...], Opened] = weakref.WeakValue
 
 
 def opened(location: Any, options: dict[str, Any], storage_options: Any) -> Opened:
-    """An open store. A file that is open already in this process, and was not replaced, is opened once."""
+    """An open store. A file that is already open in this process, and was not replaced, is not opened again."""
     fresh = stamp(location)
-    # A folder may change within without a trace at itself.
+    # The content of a folder may change without a trace in its own stamp.
     if fresh is None or _has_folder(location):
         return Opened(location, options, storage_options)
     key = _key(absolute(location), fresh, options)
@@ -121,12 +122,12 @@ def _replaced(opened: Opened) -> OSError:
 
 
 def joining(of: JoinedStores, options: dict[str, Any]) -> dict[str, Any]:
-    """How stores are joined, as the library takes it."""
+    """How stores are joined, in the form that the library takes."""
     return {**of._asdict(), "name": str(of), "open": options}
 
 
 def absolute(location: Any) -> Any:
-    """A location of this machine, wherever a process works."""
+    """A local location, independent of the working folder of a process."""
     if isinstance(location, JoinedStores):
         return location._replace(stores=tuple(map(os.path.abspath, location.stores)))
     return os.path.abspath(local(location))
@@ -137,7 +138,7 @@ def _key(location: Any, stamp: tuple[Any, ...], options: dict[str, Any]) -> tupl
 
 
 def _stores_of(location: Any) -> tuple[Any, ...]:
-    """The stores that are joined, or the only one."""
+    """The joined stores, or the only one."""
     return location.stores if isinstance(location, JoinedStores) else (location,)
 
 
@@ -146,13 +147,13 @@ def _has_folder(location: Any) -> bool:
 
 
 def stamp(location: Any) -> tuple[tuple[int, ...], ...] | None:
-    """What changes when a file is replaced, of each store. None for what is not a file or a folder."""
+    """For each store, values that change when it is replaced. None for anything that is not a file or a folder."""
     stamps = [found for found in map(_stamp, _stores_of(location)) if found is not None]
     return tuple(stamps) if len(stamps) == len(_stores_of(location)) else None
 
 
 def _stamp(location: Any) -> tuple[int, ...] | None:
-    """Device, inode, size and time of a file or a folder."""
+    """Device, inode, size and modification time of a file or a folder."""
     if not isinstance(location, (str, os.PathLike)):
         return None
     try:

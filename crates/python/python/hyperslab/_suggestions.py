@@ -1,4 +1,4 @@
-"""What a misspelled name may mean."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The name that is most like another one; None if none is."""
-    # It takes longer to import than all of this package.
+    """The known name that is most similar to the given one; None if none is similar."""
+    # Importing it takes longer than importing all of this package.
     from difflib import get_close_matches
 
     listed = list(known)

@@ -13,7 +13,7 @@ from ._stores import DEFAULTS
 
 
 class Table:
-    """Rows in memory as Arrow has them, for any reader of its streams: ``pyarrow.table(t)``, ``polars.DataFrame(t)``."""
+    """Rows in memory in the Arrow format, for any reader of Arrow streams: ``pyarrow.table(t)``, ``polars.DataFrame(t)``."""
 
     __slots__ = ("_rows",)
 
@@ -40,19 +40,19 @@ class Table:
         return self._rows.__arrow_c_schema__()
 
     def to_pyarrow(self) -> Any:
-        """The same as a table of pyarrow. Nothing is copied."""
+        """The table as a pyarrow Table. Nothing is copied."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_polars(self) -> Any:
-        """The same as a data frame of polars."""
+        """The table as a polars DataFrame."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_pandas(self) -> Any:
-        """The same as a data frame of pandas; enumerations are categories."""
+        """The table as a pandas DataFrame; enumerations become categories."""
         return self.to_pyarrow().to_pandas()
 
     def __repr__(self) -> str:
@@ -71,9 +71,9 @@ def table(
     There is a row for each element, with the coordinates along the dimensions and the values; members of compounds are columns.
 
     names: the arrays of a group [default: all arrays with the dimensions `dims`]
-    dims: dimensions of the arrays [default: those of all arrays that are not coordinates; if these differ, they must be given]
+    dims: dimensions of the arrays [default: those of all arrays that are not coordinates; required if these differ]
     select: a part of the elements, by positions or labels of dimensions
-    decode: what CF attributes make of stored numbers: scaled values, times, missing values
+    decode: decode stored numbers by their CF attributes: scaled values, times, missing values
     """
     at = _object(x)
     file, is_raw = at._opened.file, bool(at._opened.options["raw"])
@@ -120,7 +120,7 @@ def _alike(group: Group, dims: Sequence[str] | None, is_raw: bool) -> list[str]:
 
 
 def _dims(array: Array, is_raw: bool) -> tuple[str | None, ...]:
-    """The dimensions of an array. The last one of characters is that of texts."""
+    """The dimensions of an array. For characters, the last one is the length of strings."""
     if array.dtype == "S1" and not is_raw:
         return array.dims[:-1]
     return array.dims or (None,) * array.ndim

@@ -12,9 +12,9 @@ from . import _hyperslab
 def table(
     headers: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = (), widest: int | None = None
 ) -> str:
-    """Lines with two spaces between columns; those in `numbers` are aligned right.
+    """Lines with two spaces between columns; columns in `numbers` are right-aligned.
 
-    Cells of more columns than `widest` do not widen theirs.
+    Cells that are wider than `widest` do not widen their column.
     """
     lines = [list(headers), *([shown(cell) for cell in row] for row in rows)]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
@@ -24,7 +24,7 @@ def table(
 
 
 def html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The same for notebooks."""
+    """The same table as HTML for notebooks."""
     head = "".join(f"<th>{escape(header)}</th>" for header in headers)
     cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
     body = "".join(f"<tr>{row}</tr>" for row in cells)
@@ -32,7 +32,7 @@ def html(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes with a binary unit: 477 B, 1.1 KiB. Nothing for None."""
+    """A number of bytes with a binary unit: 477 B, 1.1 KiB. Empty for None."""
     return "" if count is None else _hyperslab.human_bytes(count)
 
 
@@ -52,7 +52,7 @@ def _padded(cell: str, width: int, is_right: bool) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal."""
+    """The width in terminal columns."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -60,7 +60,7 @@ def _width(text: str) -> int:
 
 
 def shown(text: str) -> str:
-    """On one line, with characters that a terminal would not show as they are in the form of Rust."""
+    """The text on one line, with unprintable characters escaped as in Rust."""
     return text if text.isprintable() else "".join(of if of.isprintable() else _escaped(of) for of in text)
 
 

@@ -1,4 +1,4 @@
-"""Values of Python and NumPy as the elements that a store declares: nothing wraps, is cut off or loses its mask on the way."""
+"""Conversion of Python and NumPy values to the elements that a store declares: nothing wraps, is truncated or loses its mask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COUNTED = "iuMm"
 
 
 def prepared(values: Any) -> np.ndarray:
-    """Values as the library takes them: in native byte order, members of compounds without gaps, texts as objects."""
+    """Values as the library takes them: in native byte order, members of compounds without gaps, strings as objects."""
     array = np.asarray(values)
     if array.dtype.kind in "UT":
         return array.astype(object)
@@ -21,7 +21,7 @@ def prepared(values: Any) -> np.ndarray:
 
 
 def native(dtype: np.dtype) -> np.dtype:
-    """The same dtype in native byte order, with members one behind the other."""
+    """The same dtype in native byte order, with packed members."""
     if dtype.kind in "UT":
         return np.dtype(object)
     if (of := sequence(dtype)) is not None:
@@ -35,7 +35,7 @@ def native(dtype: np.dtype) -> np.dtype:
 
 
 def sequence(dtype: np.dtype) -> np.dtype | None:
-    """The dtype of the items of sequences, as h5py marks it: ``h5py.vlen_dtype("i4")``."""
+    """The item dtype of sequences, marked as in h5py: ``h5py.vlen_dtype("i4")``."""
     if dtype.kind != "O" or not dtype.metadata:
         return None
     of = dtype.metadata.get("vlen")
@@ -49,7 +49,7 @@ def _sequences(of: np.dtype) -> np.dtype:
 def elements(place: str, values: Any, dtype: np.dtype | None = None, fill: Any = None) -> np.ndarray:
     """Values as elements of a dtype [default: their own].
 
-    fill: what masked values become
+    fill: the replacement for masked values
 
     Values that the dtype cannot hold are an error, as are masked values without a fill value.
     """
@@ -64,7 +64,7 @@ def elements(place: str, values: Any, dtype: np.dtype | None = None, fill: Any =
 
 
 def _in_rows(values: Any) -> np.ndarray:
-    """Sequences as objects, also those that are all of one length."""
+    """Sequences as objects, even if they all have the same length."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "O":
         return values
     rows = list(values)
@@ -75,7 +75,7 @@ def _in_rows(values: Any) -> np.ndarray:
 
 
 def _found_sequences(given: np.ndarray) -> np.dtype | None:
-    """The dtype of objects that are all arrays, if it says so or these have one dtype."""
+    """The sequence dtype of objects that are all arrays, if their dtype states it or they all have the same dtype."""
     if given.dtype.kind != "O":
         return None
     if given.dtype.metadata and "vlen" in given.dtype.metadata:
@@ -87,7 +87,7 @@ def _found_sequences(given: np.ndarray) -> np.dtype | None:
 
 
 def fill_element(place: str, value: Any, dtype: np.dtype) -> np.ndarray:
-    """A fill value as an element. A whole number may be given as a fraction, and a time as its count."""
+    """A fill value as an element. An integer may be given as a float, and a time as its count."""
     if dtype.names is not None:
         return np.array(value, dtype)
     given = prepared(value)
@@ -98,11 +98,11 @@ def fill_element(place: str, value: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def _filled(place: str, values: Any, fill: Any) -> Any:
-    """Values without a mask."""
+    """Values with masked ones replaced by the fill value."""
     if not np.ma.is_masked(values):
         return values
     if fill is None:
-        raise ValueError(f"{place}: masked values and no fill value, give one or fill them")
+        raise ValueError(f"{place}: masked values without a fill value; give one, or fill them")
     return values.filled(fill_element(place, fill, values.dtype.newbyteorder("="))[()])
 
 
@@ -113,20 +113,20 @@ def _check_texts(place: str, array: np.ndarray) -> None:
 
 
 def _instead(item: Any) -> str:
-    """What is written instead of an object that is no text."""
+    """What to write instead of an object that is not a string."""
     if item is None:
-        return "expected a text; write an empty text for a missing one"
+        return "expected a string; write an empty string for a missing one"
     if isinstance(item, int) and not -(2**63) <= item < 2**64:
-        return f"{item}, which no integer of 64 bits holds"
+        return f"{item}, expected an integer of at most 64 bits"
     if hasattr(item, "isoformat"):
-        return "expected a text; np.array(…, dtype='datetime64[us]') makes times"
+        return "expected a string; use np.array(…, dtype='datetime64[us]') for times"
     if isinstance(item, (np.ndarray, list, tuple)):
-        return "expected a text; sequences of different lengths need a dtype, as h5py.vlen_dtype('i4') makes it"
-    return "expected a text"
+        return "expected a string; sequences of different lengths need a dtype such as h5py.vlen_dtype('i4')"
+    return "expected a string"
 
 
 def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Elements of another dtype that mean the same."""
+    """Elements converted to another dtype without changing their meaning."""
     own = given.dtype
     if (of := sequence(kind)) is not None:
         return _cast_sequences(place, given, kind, of)
@@ -143,27 +143,27 @@ def cast(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
         if own.kind == "S":
             return given.astype(object)
         if own.kind != "O":
-            raise TypeError(f"{place}: values of dtype {own}, expected texts")
+            raise TypeError(f"{place}: values of dtype {own}, expected strings")
         _check_texts(place, given)
         return given.copy()
     if kind.kind == "S" and own.kind in "OS":
         return _fixed(place, given, kind)
     counts = own.kind in "iu" and kind.kind in "iu"
-    # What NumPy takes for the same kind: whole numbers become fractions, and times those of another unit.
+    # NumPy's casting within "same_kind": integers become floats, and times those of another unit.
     if own.kind in "OSV" or kind.kind in "SV" or not (counts or np.can_cast(own, kind, "same_kind")):
-        raise TypeError(f"{place}: values of dtype {own}, expected {kind}; convert them with astype() if that is meant")
+        raise TypeError(f"{place}: values of dtype {own}, expected {kind}; convert them with astype() if that is intended")
     with np.errstate(over="ignore"):
         made = given.astype(kind)
-    # Times of a coarser unit reach further than those of a finer one, which NumPy calls safe.
+    # Casting times to a finer unit can overflow, although NumPy calls it safe.
     if np.can_cast(own, kind) and own.kind not in "Mm":
         return made
     if kind.kind in "fc" and bool(np.any(np.isfinite(given) & ~np.isfinite(made))):
-        raise ValueError(f"{place}: values that {kind} cannot hold")
+        raise ValueError(f"{place}: values that cannot be represented as {kind}")
     if own.kind in _COUNTED and kind.kind in _COUNTED and not np.array_equal(_counts(made.astype(own)), _counts(given)):
-        raise ValueError(f"{place}: values that {kind} cannot hold")
-    # Back and forth, a number that wraps into the sign is the same again.
+        raise ValueError(f"{place}: values that cannot be represented as {kind}")
+    # A number that wraps into the sign bit survives the round trip, so compare signs.
     if counts and own.kind != kind.kind and given.size and bool(np.any((given < 0) != (made < 0))):
-        raise ValueError(f"{place}: values that {kind} cannot hold")
+        raise ValueError(f"{place}: values that cannot be represented as {kind}")
     return made
 
 
@@ -174,7 +174,7 @@ def _cast_sequences(place: str, given: np.ndarray, kind: np.dtype, of: np.dtype)
     for index, item in np.ndenumerate(given):
         where = f"{place}, element {', '.join(map(str, index))}"
         if item is None or isinstance(item, (str, bytes)) or (not isinstance(item, np.ndarray) and not hasattr(item, "__len__")):
-            raise TypeError(f"{where}: of type {type(item).__name__}, expected a sequence of {of}")
+            raise TypeError(f"{where}: a value of type {type(item).__name__}, expected a sequence of {of}")
         if len(item) == 0:
             own = np.empty(0, of)
         elif sequence(of) is not None:
@@ -182,8 +182,8 @@ def _cast_sequences(place: str, given: np.ndarray, kind: np.dtype, of: np.dtype)
         else:
             own = cast(where, prepared(item), of)
         if own.ndim != 1:
-            raise TypeError(f"{where}: of {own.ndim} dimensions, expected a sequence of {of}")
-        # Stores are written later, when the program may have changed its own.
+            raise TypeError(f"{where}: a value with {own.ndim} dimensions, expected a sequence of {of}")
+        # Stores are written later, when the program may have changed its array.
         made[index] = own.copy()
     return made
 
@@ -193,17 +193,17 @@ def _counts(array: np.ndarray) -> np.ndarray:
 
 
 def _fixed(place: str, given: np.ndarray, kind: np.dtype) -> np.ndarray:
-    """Texts of a fixed number of bytes, in UTF-8."""
+    """Strings with a fixed number of bytes, in UTF-8."""
     encoded = [item.encode() if isinstance(item, str) else item for item in given.reshape(-1).tolist()]
     longest = max(map(len, encoded), default=0)
     if longest > kind.itemsize:
-        raise ValueError(f"{place}: a text of {longest} bytes, expected at most {kind.itemsize}")
+        raise ValueError(f"{place}: a string of {longest} bytes, expected at most {kind.itemsize}")
     return np.array(encoded, kind).reshape(given.shape)
 
 
 def attribute(value: Any) -> np.ndarray:
-    """An attribute as an array: of no dimensions for a text or a number, or for the JSON of `None`, of a mapping, or of a list
-    that is none of numbers or texts only."""
+    """An attribute as an array. It has no dimensions for a string or a number, or for JSON: that of `None`, of a mapping, or of a
+    list that does not consist of numbers or strings only."""
     if isinstance(value, bytes):
         try:
             return np.array(value.decode(), dtype=object)
@@ -220,12 +220,12 @@ def attribute(value: Any) -> np.ndarray:
     array = prepared(_filled("an attribute", value, None))
     are_texts = all(isinstance(item, (str, bytes)) for item in array.flat)
     if array.dtype.kind == "O" and not are_texts and _found_sequences(array) is None:
-        raise TypeError(f"an attribute of {type(value).__name__}, expected texts or numbers")
+        raise TypeError(f"an attribute of type {type(value).__name__}, expected strings or numbers")
     return elements("an attribute", array)
 
 
 def _is_document(items: list[Any]) -> bool:
-    """Whether a list is one that only JSON has, as attributes of Zarr are read: of mappings, nulls, or items of several kinds."""
+    """Whether only JSON can represent a list, as read from Zarr attributes: it has mappings, nulls, or items of several kinds."""
     if any(item is None or isinstance(item, dict) for item in items):
         return True
     inner = [item for item in items if isinstance(item, list)]

@@ -1,7 +1,7 @@
-"""The verbs of the command line: what they print there are values here.
+"""The verbs of the command line: what they print there is returned as values here.
 
-Each takes a path, ``"STORE:/PATH"`` as on the command line, an open `Group` or `Array`, or what else `hyperslab.open` takes.
-Nothing holds the GIL; Ctrl-C stops them.
+Each takes a path, ``"STORE:/PATH"`` as on the command line, an open `Group` or `Array`, or anything else that `hyperslab.open`
+accepts. None of them holds the GIL; Ctrl-C stops them.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def describe(
     pure: bool = False,
     follow_links: bool = False,
 ) -> Description:
-    """The content as text of the Ndarray Data Language, from which `create` makes it again; or as CDL or JSON.
+    """Describe the content as Ndarray Data Language text, from which `create` makes it again, or as CDL or JSON.
 
-    values: write values of arrays of at most so many elements; True for all
-    storage: how much to say of chunks, filters and the like
+    values: write the values of arrays with at most this many elements; True for all
+    storage: how much to say about chunks, filters and the like
     depth: levels of groups below the one that is described
     pure: write NDL 0.6.1 without extensions
     """
@@ -87,7 +87,7 @@ def describe(
 def ls(
     x: Location = ".", *, recursive: bool = False, attrs: bool = False, follow_links: bool = False
 ) -> Listing | Folder:
-    """The objects of a store or a group, those that a pattern matches (``"ocean.nc:/**/t*"``), or the stores of a folder."""
+    """List the objects of a store or a group, those that match a pattern (``"ocean.nc:/**/t*"``), or the stores in a folder."""
     if isinstance(x, (str, os.PathLike)):
         store, path = split(x)
         if path is None and _hyperslab.is_folder(os.fspath(store)):
@@ -102,9 +102,9 @@ def ls(
 
 
 def stat(x: Location, *, values: bool = False, decode: bool = False, select: Select = ()) -> Statistics:
-    """How arrays are stored: bytes, chunks, filters, advice.
+    """Report how arrays are stored: bytes, chunks, filters, advice.
 
-    values: with extremes and means; decode: of what CF attributes make of the stored numbers; select: of a part
+    values: include extremes and means; decode: of the values after decoding by CF attributes; select: only of a part
     """
     texts = selections(select)
     has_values = values or decode or bool(texts)
@@ -113,7 +113,7 @@ def stat(x: Location, *, values: bool = False, decode: bool = False, select: Sel
 
 
 def digest(x: Location, *, progress: Progress = None) -> Digest:
-    """A hash of the content of each object and attribute, whatever the format, chunks, compression or byte order."""
+    """Hash the content of each object and attribute, independently of format, chunks, compression and byte order."""
     with telling(progress, "digest") as tell:
         return Digest([record(DigestLine, row) for row in _hyperslab.digest(place(x), progress=tell)])
 
@@ -131,11 +131,11 @@ def diff(
     select: Select = (),
     progress: Progress = None,
 ) -> Difference:
-    """What differs between two stores, groups, arrays or attributes of any formats.
+    """Compare two stores, groups, arrays or attributes of any formats.
 
-    rtol, atol, ulp: differences of floating-point numbers that do not count
+    rtol, atol, ulp: differences of floating-point numbers to ignore
     order: compare the order of members; storage: compare chunks, filters and byte order
-    max: differing elements of an array that are named
+    max: number of differing elements to list for each array
     """
     check_tolerances(rtol=rtol, atol=atol, ulp=ulp, max=max)
     rules = {"rtol": float(rtol), "atol": float(atol), "ulp": ulp, "order": order, "storage": storage, "max": max}
@@ -158,12 +158,12 @@ def check(
     quick: bool = False,
     verbose: bool = False,
 ) -> Report:
-    """What violates the rules of the format, of conventions such as "CF-1.11" or "auto", or of a contract.
+    """Find violations of the rules of the format, of conventions such as "CF-1.11" or "auto", or of a contract.
 
-    rules: rules of conventions to check, or, after a minus, to leave out; standard_names: table of CF as XML
-    against: an NDL document which the data must agree with
-    strict, lenient, pure: how strictly NDL is read; quick: without decoding chunks
-    verbose: also small pieces of unused space, which sound files have; and what a contract does not name
+    rules: rules of conventions to check or, after a minus, to leave out; standard_names: standard name table of CF as XML
+    against: an NDL document that the data must agree with
+    strict, lenient, pure: how strictly NDL is read; quick: do not decode chunks
+    verbose: also report small pieces of unused space, which sound files have, and content that a contract does not name
     """
     if isinstance(x, (Group, Array)):
         location, path, opened = x._opened.location, None if x.name == "/" else x.name, x._opened
@@ -172,9 +172,9 @@ def check(
         location, path = split(x)
         settings, of_storage = dict(DEFAULTS), None
     if path is not None:
-        raise ArgumentError(f"{path} is a part of a store, and whole stores are checked")
+        raise ArgumentError(f"{path} is part of a store, but only whole stores can be checked")
     if isinstance(location, JoinedStores):
-        raise ArgumentError(f"{location} are several stores, and each is checked by itself")
+        raise ArgumentError(f"{location} is a join of several stores; check each of them separately")
     name = os.fspath(location) if isinstance(location, (str, os.PathLike)) else type(location).__name__
     checking = {
         "conventions": conventions,
@@ -213,15 +213,15 @@ def convert(
 ) -> LossReport:
     """Write the same content in another format or layout. `dst` appears when it is complete.
 
-    format: name of the format [default: as the name of `dst` says]
-    allow_loss: kinds of losses that are accepted, or "all"; any other raises `LossError` before anything is written
+    format: name of the format [default: inferred from the name of `dst`]
+    allow_loss: kinds of losses that are accepted, or "all"; any other loss raises `LossError` before anything is written
     dry_run: only plan; verify: read back and compare digests
-    overwrite: replace an existing store; resume: go on with an interrupted run; sync: wait for the disk
+    overwrite: replace an existing store; resume: continue an interrupted run; sync: wait for the disk
     select: a part of the elements, by positions or labels of dimensions
-    chunk, shard: a shape ``(8, 256, 256)``, sizes by dimension ``{"time": 8}``, or a text such as "4MiB", "whole" or "none"
-    filters: a text "shuffle,zstd=3", or a list as `Array.filters` gives it
+    chunk, shard: a shape ``(8, 256, 256)``, sizes by dimension ``{"time": 8}``, or a string such as "4MiB", "whole" or "none"
+    filters: a string such as "shuffle,zstd=3", or a list as in `Array.filters`
     endian: "little" or "big"; fill: the value of elements that were never written
-        each of them also by patterns of paths: ``{"/waves/**": (8, 256), None: "4MiB"}``
+        each of these can also be given by path pattern: ``{"/waves/**": (8, 256), None: "4MiB"}``
     options: options of the format: ``{"hdf5.userblock": 512}``
     """
     rules = layout(chunk, shard, filters, endian, fill)
@@ -253,10 +253,10 @@ def repack(
     options: Mapping[str, Any] | None = None,
     progress: Progress = None,
 ) -> LossReport:
-    """Write a store again in its own format, in another layout or only without unused space. Arguments as of `convert`."""
+    """Write a store again in its own format, with another layout or just without unused space. Arguments as for `convert`."""
     source, path = stored(src), target_path(dst)
     if source["file"] is not None:
-        raise ArgumentError(f"{source['store']} has no path, and only files and folders are repacked")
+        raise ArgumentError(f"{source['store']} has no path, but only files and folders can be repacked")
     rules = layout(chunk, shard, filters, endian, fill)
     writing = write_options(
         None, allow_loss, options, rules, overwrite=overwrite, dry_run=dry_run, verify=verify, resume=resume, sync=sync
@@ -292,19 +292,19 @@ def concat(
     options: Mapping[str, Any] | None = None,
     progress: Progress = None,
 ) -> LossReport:
-    """Write several stores as one, one behind the other along a dimension. Other arguments as of `convert`.
+    """Concatenate several stores along a dimension and write them as one. Other arguments as for `convert`.
 
-    sources: what is joined, or a pattern such as "2026-*.nc"
-    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the dimension that can
-        grow, or else the only one whose size or coordinates differ]
-    new_dimension: a dimension that the stores do not have instead, of which each is one step; a variable of this name
-        without dimensions has its coordinates
-    sort: in the order of the coordinates instead of the given one
-    rtol, atol: differences of floating-point numbers that do not count in what is not joined, such as other coordinates;
-        those of the first store are written
+    sources: the stores to join, or a pattern such as "2026-*.nc"
+    along: name of the dimension, or its position in arrays whose dimensions have no names [default: the unlimited dimension, or
+        else the only one whose size or coordinates differ]
+    new_dimension: instead, a dimension that the stores do not have, of which each store is one step; a scalar variable of this
+        name provides its coordinates
+    sort: join in the order of the coordinates instead of the given order
+    rtol, atol: differences of floating-point numbers to ignore in what is not joined, such as other coordinates;
+        the values of the first store are written
     """
     if isinstance(sources, (Group, Array)):
-        raise ArgumentError(f"{named(sources._opened)} is one store; convert writes it, also if it was joined")
+        raise ArgumentError(f"{named(sources._opened)} is a single store; use convert to write it, even if it was joined")
     given = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
     patterns = [one for one in given if isinstance(one, (str, os.PathLike))]
     if len(patterns) == len(given):
@@ -313,9 +313,9 @@ def concat(
     listed = [stored(source) for source in given]
     for source in listed:
         if source["file"] is not None:
-            raise ArgumentError(f"{source['store']} has no path, and only files and folders are joined")
+            raise ArgumentError(f"{source['store']} has no path, but only files and folders can be joined")
         if (source["path"], source["open"]) != (listed[0]["path"], listed[0]["open"]):
-            raise ArgumentError(f"{source['store']}: another path or other options than {listed[0]['store']}")
+            raise ArgumentError(f"{source['store']}: the path or options differ from those of {listed[0]['store']}")
     first = listed[0]
     stores = [source["store"] for source in listed]
     joined = joined_stores(stores, first["path"], along, new_dimension, sort, rtol, atol)
@@ -356,9 +356,9 @@ def create(
     options: Mapping[str, Any] | None = None,
     progress: Progress = None,
 ) -> LossReport:
-    """Make a store of an NDL document. Other arguments as of `convert`.
+    """Create a store from an NDL document. Other arguments as for `convert`.
 
-    document: a path; the text itself, as bytes or as a text of several lines; or what JSON would hold
+    document: a path; the text itself, as bytes or as a string of several lines; or the document as a JSON-like mapping
     strict, lenient, pure: how strictly the document is read; errors in it raise a FormatError with `report`
     """
     text = _document(document)
@@ -369,7 +369,7 @@ def create(
     )
     name, path = "document" if text is not None else os.fspath(document), target(dst)  # type: ignore[arg-type]
     if path is None and not dry_run:
-        raise ArgumentError("no target, expected one or dry_run=True")
+        raise ArgumentError("no target; give one, or set dry_run=True")
     with telling(progress, "create") as tell:
         writing["progress"] = tell
         findings, answer = _hyperslab.create(reading, path, writing)
@@ -388,25 +388,28 @@ def create(
 
 
 def _warn_of(document: Report) -> None:
-    """Warn of what in a document has no meaning."""
+    """Warn about parts of a document that have no meaning."""
     found = [finding for finding in document if finding.severity == "warning"]
     for finding in found[:_MOST_WARNED]:
         at = "" if finding.line is None else f":{finding.line}:{finding.column}"
         hint = f"; {finding.hint}" if finding.hint else ""
         warn(f"{document.store}{at}: {finding.message}{hint}", DocumentWarning)
     if len(found) > _MOST_WARNED:
-        warn(f"{document.store}: {len(found) - _MOST_WARNED} more, which `document` of the report lists", DocumentWarning)
+        warn(f"{document.store}: {len(found) - _MOST_WARNED} more; `document` of the report lists all of them", DocumentWarning)
 
 
-# How many findings in a document are warnings.
+# How many findings in a document are shown as warnings.
 _MOST_WARNED = 10
 
 
 def _of_numpy(value: Any) -> Any:
-    """Values of NumPy in a document as those of Python."""
+    """NumPy values in a document as Python values."""
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufU":
         return value.tolist()
-    raise TypeError(f"a document has {type(value).__name__}, expected texts, numbers, lists, mappings and arrays of NumPy of them")
+    raise TypeError(
+        f"a document contains {type(value).__name__}, expected strings, numbers, lists, mappings, and NumPy arrays of strings or"
+        " numbers"
+    )
 
 
 def _document(document: Any) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Stores that are written from values of NumPy, at once or region by region from many processes."""
+"""Stores that are written from NumPy values, at once or region by region from many processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _hyperslab
+from . import _hyperslab, _text
 from ._arguments import losses, target_path, write_options
 from ._arguments import options as options_of
 from ._errors import ArgumentError, ExistsError, NoObjectError, UnwrittenWarning
@@ -23,17 +23,17 @@ from ._warnings import warn
 
 __all__ = ["Schema", "Writer", "create_store", "write_store"]
 
-# The end of the name of the folder in which a store waits.
+# The suffix of the folder that holds an unfinished store.
 _FOLDER = ".hyperslab-parts"
 
-# How the values are named in errors and reports.
+# The name of the values in errors and reports.
 _VALUES = "schema"
 
 
 class Declared(NamedTuple):
     """An array that waits for regions.
 
-    inner: dimensions that elements have themselves
+    inner: the inner dimensions of elements
     """
 
     dtype: np.dtype
@@ -43,9 +43,9 @@ class Declared(NamedTuple):
 
 
 class Writer:
-    """A store that many processes write, and that appears at its place when it is finished.
+    """A store that many processes write, and that appears at its target when it is finished.
 
-    It can be sent to other processes. Nothing is at the target before `finish`, and a process that is killed leaves it so.
+    It can be sent to other processes. Nothing exists at the target before `finish`, even if a process is killed.
     """
 
     def __init__(self, assembly: _hyperslab.Assembly) -> None:
@@ -67,13 +67,13 @@ class Writer:
         return self._assembly.waiting
 
     def unit(self, path: str) -> tuple[int, ...]:
-        """Shape of what is written at once of an array. Regions begin at multiples of it."""
+        """Shape of the unit in which an array is written. Regions begin at multiples of it."""
         path = absolute(path)
         self._check_waits(path)
         return self._assembly.unit(path)
 
     def declared(self, path: str) -> Declared:
-        """What was declared of an array."""
+        """The declaration of an array."""
         path = absolute(path)
         if path not in self._declared:
             self._check_waits(path)
@@ -84,17 +84,17 @@ class Writer:
         waiting = self.waiting
         if path in waiting:
             return
-        error = NoObjectError(f"no array {path} that waits for regions; arrays to write: {', '.join(waiting) or 'none'}")
+        error = NoObjectError(f"no array {path} is waiting for regions; arrays to write: {', '.join(waiting) or 'none'}")
         error.detail, error.object = error.args[0], path
         if (near := nearest(path, waiting)) is not None:
             error.add_help(f"did you mean {near}?")
         raise error
 
     def write(self, path: str, region: Any, values: Any) -> str:
-        """Encode and store elements, and return the receipt.
+        """Encode and store elements, and return a receipt.
 
-        region: slices of step 1, one for each dimension, or ``...`` for the whole array. They may not cut chunks.
-        values: as many elements, which the dtype of the array can hold. Masked ones become its fill value.
+        region: slices of step 1, one for each dimension, or ``...`` for the whole array. They may not cut across chunks.
+        values: the elements of the region, which the dtype of the array can hold. Masked ones become its fill value.
         """
         path = absolute(path)
         declared = self.declared(path)
@@ -106,17 +106,17 @@ class Writer:
         return self._assembly.write(path, [part.start for part in region], array)
 
     def finish(self, receipts: Iterable[str]) -> LossReport:
-        """Make the store of what the receipts name, and tell what it changes and loses. Receipts may be repeated.
+        """Assemble the store from what the receipts name, and report what it changes and loses. Receipts may be repeated.
 
-        Elements that no receipt is for are the fill value: `unwritten` of the report counts their chunks, and an
-        `UnwrittenWarning` names arrays without any receipt.
+        Elements without a receipt are the fill value: `unwritten` of the report counts the chunks of arrays that have such
+        elements, and an `UnwrittenWarning` names arrays without any receipt.
         """
         target, given = self.target, list(receipts)
         grids = {path: self._grid(path) for path in self.waiting}
         report = reported(_VALUES, target, self._assembly.finish(given))
         report.unwritten = _unwritten(grids, given)
         if empty := [path for path, count in report.unwritten.items() if not count.written]:
-            warn(f"{target}: no receipt for {', '.join(empty)}, of which all elements are the fill value", UnwrittenWarning)
+            warn(f"{target}: no receipts for {', '.join(empty)}, so all elements there are the fill value", UnwrittenWarning)
         return report
 
     def _grid(self, path: str) -> tuple[tuple[int, ...], int]:
@@ -126,7 +126,7 @@ class Writer:
         return unit, math.prod(-(-size // max(step, 1)) for size, step in sides)
 
     def abandon(self) -> None:
-        """Remove what was written. Nothing is at the target."""
+        """Remove what was written. Nothing appears at the target."""
         self._assembly.abandon()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -145,11 +145,11 @@ def create_store(
     overwrite: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> Writer:
-    """Declare a store that regions are written to, by any process.
+    """Declare a store to which any process can write regions.
 
-    format: name of the format [default: as the name of the target says]
-    allow_loss: kinds of losses that are allowed, if the format cannot hold all of the schema
-    options: options of the format, as of `convert`: ``{"zarr.struct": "legacy"}``
+    format: name of the format [default: inferred from the name of the target]
+    allow_loss: kinds of losses that are allowed, if the format cannot represent all of the schema
+    options: options of the format, as for `convert`: ``{"zarr.struct": "legacy"}``
     """
     path = target_path(target)
     builder = schema._finished(_hyperslab.target_format(path, format))
@@ -159,10 +159,10 @@ def create_store(
         return Writer(_hyperslab.Assembly.create(path, builder, declaring))
     except ExistsError as error:
         if error.file is not None and error.file.endswith(_FOLDER):
-            error.add_help("abandon() of the Writer that is at work removes what it wrote")
+            error.add_help("abandon() of the active Writer removes what it wrote")
         raise
     except ArgumentError:
-        # If it is about losses, the report tells all of them.
+        # If the error is about losses, the report lists all of them.
         reported(_VALUES, path, _hyperslab.Assembly.plan(path, builder, declaring), allowed=allowed)
         raise
 
@@ -176,7 +176,7 @@ def write_store(
     overwrite: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> LossReport:
-    """Write a store whose arrays all have values, and tell what it changes and loses."""
+    """Write a store whose arrays all have values, and report what it changes and loses."""
     path = target_path(target)
     writing = write_options(format, allow_loss, options, overwrite=overwrite)
     builder = schema._finished(_hyperslab.target_format(path, format))
@@ -184,7 +184,7 @@ def write_store(
 
 
 def _unwritten(grids: dict[str, tuple[tuple[int, ...], int]], receipts: list[str]) -> dict[str, ChunkCount]:
-    """How many chunks receipts name, of the arrays with others."""
+    """How many chunks the receipts name, for arrays that also have other chunks."""
     named: dict[str, set[tuple[int, ...]]] = {path: set() for path in grids}
     for receipt in map(json.loads, receipts):
         named[receipt["array"]].update(map(tuple, receipt["chunks"]))
@@ -193,14 +193,14 @@ def _unwritten(grids: dict[str, tuple[tuple[int, ...], int]], receipts: list[str
 
 
 def _region(path: str, region: Any, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """A region as slices with both ends."""
+    """A region as slices with explicit ends."""
     parts = (slice(None),) * len(shape) if region is Ellipsis else region if isinstance(region, tuple) else (region,)
     if len(parts) != len(shape):
-        raise ValueError(f"{path}: a region of {len(parts)} slices, expected {len(shape)}")
+        raise ValueError(f"{path}: a region with {_text.counted(len(parts), 'slice')}, expected {len(shape)}")
     whole = []
     for part, size in zip(parts, shape, strict=True):
         if not isinstance(part, slice) or part.step not in (None, 1):
-            raise ValueError(f"{path}: {part} in a region, expected slices of step 1")
+            raise ValueError(f"{path}: a region contains {part}, expected slices of step 1")
         start, stop, _ = part.indices(size)
         whole.append(slice(start, max(start, stop)))
     return tuple(whole)

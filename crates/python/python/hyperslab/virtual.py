@@ -1,8 +1,8 @@
-"""References to the chunks of files, for those who read these without hyperslab: kerchunk, VirtualiZarr and Icechunk.
+"""References to the chunks of files, for readers that work without hyperslab: kerchunk, VirtualiZarr and Icechunk.
 
-Chunks that codecs of Zarr can decode are referenced where they are. What no byte range has is inlined: texts of variable
-length, compact data, elements that have to be converted, and chunks with filters that Zarr does not have. An array of which
-more than `inline` bytes would be inlined is refused, by name.
+Chunks that Zarr codecs can decode are referenced where they are. Data that a byte range cannot represent is inlined:
+variable-length strings, compact data, elements that have to be converted, and chunks with filters that Zarr does not have. An
+array of which more than `inline` bytes would be inlined is refused, by name.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ def references(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """References of kerchunk, version 1: open them with ``xarray.open_dataset(references, engine="kerchunk")``.
+    """Return kerchunk references, version 1: open them with ``xarray.open_dataset(references, engine="kerchunk")``.
 
-    location: whatever `hyperslab.open` takes, or an open group or array, also of stores that `hyperslab.open_joined` opened
+    location: whatever `hyperslab.open` takes, or an open group or array, including stores opened by `hyperslab.open_joined`
     path: group or array to refer to
-    url: address of the file in references; of the folder with all of them for joined stores [default: that of the location]
+    url: address of the file in references; for joined stores, that of the folder with all of them [default: that of the location]
     inline: how much of an array may be in the references themselves, such as "1 MiB"
-    drop: names of arrays that are left out
-    storage_options, options: as of `hyperslab.open`
+    drop: names of arrays to leave out
+    storage_options, options: as for `hyperslab.open`
 
-    Raises ValueError for arrays of which more would have to be inlined, all of them by name. A `LeftOutWarning` names what these
-    references have no place for, such as sequences of variable length.
+    Raises a ValueError that names all arrays of which more would have to be inlined. A `LeftOutWarning` names arrays that these
+    references cannot represent, such as sequences of variable length.
     """
     root = _root(location, path, options, storage_options)
     base, listed, found = url_of(root, url), *collect(root, inline=inline, drop=frozenset(drop))
@@ -80,15 +80,15 @@ def _warn_of_bytes(root: Group | Array, found: Mapping[str, References]) -> None
     shown = [path or "/" for path, of in found.items() if has_bytes_for_compounds(of.plan.dtype)]
     if shown:
         warn(
-            f"kerchunk has no compounds within compounds, which are bytes in references to these of {named(root._opened)}: "
-            + ", ".join(shown),
+            "kerchunk cannot represent nested compounds; references to these arrays of "
+            f"{named(root._opened)} contain them as bytes: {', '.join(shown)}",
             LeftOutWarning,
         )
 
 
 def _inline_missing(root: Group | Array, found: Mapping[str, References], inline: int) -> None:
-    """Inlines chunks that were never written, as far as they may be: references that state a fill value for them make xarray take
-    all elements with this value for missing data."""
+    """Inline chunks that were never written, as far as `inline` allows: if references stated a fill value for them, xarray would
+    treat all elements with this value as missing."""
     shown = []
     for path, of in found.items():
         dtype = of.plan.dtype
@@ -99,15 +99,15 @@ def _inline_missing(root: Group | Array, found: Mapping[str, References], inline
             shown.append(f"{path or '/'} ({of.plan.fill})")
     if shown:
         warn(
-            "kerchunk has no chunks that were never written without a fill value, which xarray takes for missing data, wherever it"
-            f" stands, in references to these of {named(root._opened)}: {', '.join(shown)}; raise `inline` to have them written out",
+            f"kerchunk references to these arrays of {named(root._opened)} state a fill value for chunks that were never written, and"
+            f" xarray treats every element with this value as missing: {', '.join(shown)}; raise `inline` to inline these chunks instead",
             LeftOutWarning,
         )
 
 
 @contextmanager
 def _without_cycles() -> Iterator[None]:
-    """Makes many objects, none of which refer to each other, without a search for cycles after every few hundred of them."""
+    """Disable garbage collection while many objects without cycles are created, which would otherwise run for every few hundred."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -129,11 +129,11 @@ def to_parquet(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    """References as kerchunk keeps them in Parquet, in a new folder: those of an array are read when it is.
+    """Write references as kerchunk stores them in Parquet, in a new folder: the references of an array are read when it is read.
 
     record_size: number of references in a file
 
-    Other arguments and exceptions as of `references`. Needs pyarrow.
+    Other arguments and exceptions as for `references`. Needs pyarrow.
     """
     from ._virtual.parquet import write
 
@@ -156,14 +156,14 @@ class HyperslabParser:
     """A parser for VirtualiZarr: ``open_virtual_dataset(url, registry, parser=HyperslabParser())``, for all formats.
 
     group: group that is the root
-    drop_variables: names of arrays that are left out
-    inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline: there the content is put
-        into a store of the registry in memory, so that it can be loaded, but is not part of what is written. A `LeftOutWarning`
-        names such arrays, and what Zarr has no place for
+    drop_variables: names of arrays to leave out
+    inline: how much of an array may be inlined. Versions of VirtualiZarr before 2.8 cannot inline: with them, the content is put
+        into an in-memory store of the registry, so that it can be loaded, but it is not part of what is written. A
+        `LeftOutWarning` names such arrays, and objects that Zarr cannot represent
     open: options of `hyperslab.open`
 
-    What VirtualiZarr writes for kerchunk states the fill value of each array, which xarray takes for missing data. `references`
-    state it only for arrays of which chunks are missing.
+    The kerchunk references that VirtualiZarr writes state the fill value of each array, which xarray treats as missing data.
+    `references` states it only for arrays with missing chunks.
     """
 
     def __init__(
@@ -209,14 +209,14 @@ def to_icechunk(
     storage_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> None:
-    """Write references to a store of Icechunk, whose repository needs a virtual chunk container for `url`.
+    """Write references to an Icechunk store, whose repository needs a virtual chunk container for `url`.
 
-    store: a writable `IcechunkStore`; what is written is committed by its session
-    group: path in the store of what is written
-    modified: when the file was changed last, so that reads of a file that was changed later are refused [default: as the
-        file system says, for a local file]
+    store: a writable `IcechunkStore`; its session commits what is written
+    group: path in the store to write to
+    modified: when the file was last modified, so that reads of a file modified later are refused [default: as reported by the
+        file system, for a local file]
 
-    Other arguments and exceptions as of `references`. Inlined content becomes chunks of the repository.
+    Other arguments and exceptions as for `references`. Inlined content becomes chunks of the repository.
     """
     from ._virtual.icechunk import write
 
@@ -236,7 +236,7 @@ def _modified(root: Group | Array) -> datetime | None:
     if content is None:
         return None
     changed = max(time for _, time in content)
-    # Of whole seconds, and not before the change itself.
+    # Rounded up to whole seconds, so that it is not before the change itself.
     return datetime.fromtimestamp(math.ceil(changed / 1e9), timezone.utc)
 
 

@@ -1,6 +1,6 @@
-"""Engine of xarray: ``xarray.open_dataset("ocean.nc", engine="hyperslab")``.
+"""Engine for xarray: ``xarray.open_dataset("ocean.nc", engine="hyperslab")``.
 
-It opens all formats that hyperslab reads. There is no lock: variables can be read by any number of threads, and pickled where
+It opens all formats that hyperslab reads. There is no lock: variables can be read by any number of threads, and pickled if
 the store was opened by a path.
 """
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HyperslabBackendEntrypoint", "MissingVariableWarning", "dataset_of", "datatree_of", "write"]
 
-# Names of formats that engines of NetCDF take, for what is recognized anyway.
+# Format names that the NetCDF engines take. They are accepted, since the format is recognized anyway.
 _NETCDF_FORMATS = {"NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_64BIT", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA", "NETCDF3_CLASSIC"}
 
-# Options of the engines netcdf4 and h5netcdf, and the values with which they mean nothing here. Of a lock, any: there is none.
+# Options of the engines netcdf4 and h5netcdf, and the values with which they have no effect here. `lock` may have any value,
+# as there is no lock.
 _FOREIGN: dict[str, tuple[Any, ...]] = {
     "mode": ("r",),
     "clobber": (True, False),
@@ -49,20 +50,20 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 class HyperslabBackendEntrypoint(BackendEntrypoint):
     """HDF5, NetCDF, TileDB and Zarr without a lock.
 
-    Besides those of `xarray.open_dataset`, its options are
+    In addition to the options of `xarray.open_dataset`, it has
 
     group: path of the group to open [default: the root]
-    format: name of the format [default: as its content says]
+    format: name of the format [default: recognized by the content]
     raw: show what is stored, without what NetCDF hides
-    threads: number of threads that decode, for the whole process
-    chunk_cache: bytes of decoded chunks that are kept for small reads
-    dataspace: show the variables that TileDB-CF keeps as arrays
+    threads: number of decoding threads, for the whole process
+    chunk_cache: bytes of decoded chunks to keep for small reads
+    dataspace: show the variables that TileDB-CF stores as arrays
     storage_options: options of fsspec for a URL
-    use_zarr_fill_value_as_mask: whether the fill value of Zarr means missing values [default: only in version 2]
-    phony_dims, invalid_netcdf, auto_complex: accepted for the sake of other engines; dimensions without names always get names,
+    use_zarr_fill_value_as_mask: whether the Zarr fill value marks missing values [default: only in version 2]
+    phony_dims, invalid_netcdf, auto_complex: accepted for compatibility with other engines; unnamed dimensions always get names,
         and complex numbers are always read
-    lock, mode, clobber, diskless, persist, autoclose, decode_vlen_strings, driver, driver_kwds: accepted for their sake, too, if
-        they change nothing for those who read
+    lock, mode, clobber, diskless, persist, autoclose, decode_vlen_strings, driver, driver_kwds: also accepted for compatibility,
+        if their values have no effect on reading
     """
 
     description = "Open HDF5, NetCDF, TileDB and Zarr without a lock, using hyperslab"
@@ -70,7 +71,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether it is HDF5, NetCDF or TileDB. Zarr is left to the engine of zarr-python."""
+        """Whether it is HDF5, NetCDF or TileDB. Zarr is left to xarray's zarr engine."""
         if isinstance(filename_or_obj, Group):
             return True
         if isinstance(filename_or_obj, (bytes, bytearray, memoryview)):
@@ -156,7 +157,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         auto_complex: bool | None = None,
         **foreign: Any,
     ) -> dict[str, Dataset]:
-        """Open a group and all groups in it, by their paths from it."""
+        """Open a group and all groups in it, keyed by their relative paths."""
         _check_foreign(foreign)
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
         phony, datasets = PhonyNames(), {}
@@ -199,7 +200,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         auto_complex: bool | None = None,
         **foreign: Any,
     ) -> DataTree:
-        """Open a group and all groups in it as a tree."""
+        """Open a group and all groups in it as a DataTree."""
         groups = self.open_groups_as_dict(
             filename_or_obj,
             mask_and_scale=mask_and_scale,
@@ -222,21 +223,21 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         return datatree_from_dict_with_io_cleanup(groups)
 
 
-# xarray asks a class that is given as the engine for its options, but does not look for them.
+# If a class is given as the engine, xarray uses this attribute but does not fill it in from the signature.
 HyperslabBackendEntrypoint.open_dataset_parameters = tuple(
     name for name in inspect.signature(HyperslabBackendEntrypoint.open_dataset).parameters if name not in ("self", "foreign")
 )
 
 
 def dataset_of(group: Group, /, **options: Any) -> Dataset:
-    """A group as a dataset, with the options of `xarray.open_dataset`."""
+    """A group as a Dataset, with the options of `xarray.open_dataset`."""
     import xarray
 
     return xarray.open_dataset(group, engine=HyperslabBackendEntrypoint, **options)  # type: ignore[arg-type]
 
 
 def datatree_of(group: Group, /, **options: Any) -> DataTree:
-    """A group and all groups in it as a tree, with the options of `xarray.open_datatree`."""
+    """A group and all groups in it as a DataTree, with the options of `xarray.open_datatree`."""
     import xarray
 
     return xarray.open_datatree(group, engine=HyperslabBackendEntrypoint, **options)  # type: ignore[arg-type]
@@ -245,7 +246,7 @@ def datatree_of(group: Group, /, **options: Any) -> DataTree:
 def _dataset(
     group: Group, phony: PhonyNames, drop: str | Iterable[str] | None, zarr_fill_is_missing: bool | None, **decoding: Any
 ) -> Dataset:
-    """A group as a dataset, without the variables that cannot be read as far as decoding has to read them."""
+    """A group as a Dataset, without the variables that decoding has to read but that cannot be read."""
     left_out, told = {drop} if isinstance(drop, str) else set(drop or ()), set[str]()
     first = phony.count
     while True:
@@ -255,7 +256,7 @@ def _dataset(
             variables, attributes = store.load()  # type: ignore[no-untyped-call]
             dataset = decoded_dataset(variables, attributes, **decoding)
         except Exception as error:
-            # Some versions of xarray raise an error of their own from that of the array.
+            # Some versions of xarray wrap the error of the array in one of their own.
             cause = error if isinstance(error, Error) else error.__cause__
             name = store.name_of(cause.object) if isinstance(cause, Error) and cause.object else None
             if name is None or name in left_out or not isinstance(cause, Error):
@@ -269,7 +270,7 @@ def _dataset(
 
 
 def _check_foreign(options: Mapping[str, Any]) -> None:
-    """Refuse options that this engine does not have, unless they are those of another one and would change nothing."""
+    """Refuse options that this engine does not have, unless they belong to another engine and would have no effect."""
     for name, value in options.items():
         if name == "lock":
             continue
@@ -278,7 +279,7 @@ def _check_foreign(options: Mapping[str, Any]) -> None:
             raise TypeError(f"the engine hyperslab has no option {name!r}, expected one of {known}")
         if value not in _FOREIGN[name]:
             expected = " or ".join(map(repr, _FOREIGN[name]))
-            raise ValueError(f"{name}={value!r} has no meaning for the engine hyperslab, expected {expected}; leave it out")
+            raise ValueError(f"{name}={value!r} is not supported by the engine hyperslab, expected {expected}; leave it out")
 
 
 def _group_of(
@@ -323,7 +324,7 @@ def _member(group: Group, path: str) -> Group:
 
 
 def _walk(group: Group, path: str = "/") -> Iterator[tuple[str, Group]]:
-    """A group and all groups in it, groups before their members. Links are not followed, because they may lead back."""
+    """A group and all groups in it, groups before their members. Links are not followed, because they may form cycles."""
     yield path, group
     for name, (found, kind, _) in group._listed().items():
         if kind == "group":
@@ -350,7 +351,7 @@ def _is_path_of_ours(path: str) -> bool:
     with open(path, "rb") as file:
         if _is_magic(file.read(8)):
             return True
-        # A block of the user may come first, of 512 bytes or a power of two times as many.
+        # A user block may come first, whose size is 512 bytes times a power of two.
         at, end = 512, file.seek(0, os.SEEK_END)
         while at < end and _has_extension(path):
             file.seek(at)

@@ -1,10 +1,10 @@
-"""Any file that hyperslab opens as a store of Zarr v3.
+"""Any file that hyperslab opens, as a Zarr v3 store.
 
     >>> import zarr
     >>> from hyperslab.zarr import ZarrStore
     >>> zarr.open_group(ZarrStore("ocean.nc"), mode="r")["temperature"][0]
 
-Documents are made of groups and arrays, chunks are read when they are asked for: nothing is converted or copied before.
+Metadata documents are generated from groups and arrays, and chunks are read on request: nothing is converted or copied in advance.
 """
 
 from __future__ import annotations
@@ -36,19 +36,18 @@ _CHUNK = re.compile(r"(?:(?P<array>.+)/)?c(?P<index>(?:/(?:0|[1-9][0-9]*))*)")
 
 
 class ZarrStore(Store):
-    """A file of any format as a store of Zarr v3 that can only be read.
+    """A file of any format as a read-only Zarr v3 store.
 
     location: whatever `hyperslab.open` takes, or an open group or array
     path: group or array that is the root of the store
     decoded: whether hyperslab decodes all chunks, which is faster than the codecs of zarr. With False, chunks are those of the
         file wherever zarr can decode them
-    consolidated: the document of the root has all others in it, so that opening needs one of them only
-    storage_options, options: as of `hyperslab.open`
+    consolidated: whether the root document contains all others, so that opening the store reads only one document
+    storage_options, options: as for `hyperslab.open`
 
-    `left_out` names what Zarr has no place for, such as sequences of variable length, and says why; a `LeftOutWarning` does so when
-    the store is first listed. Texts of any length are of
-    type `string`, references are the paths where they lead, and arrays within compounds are compounds.
-    Can be pickled if the location can be opened again.
+    `left_out` names objects that Zarr cannot represent, such as sequences of variable length, with the reason; a `LeftOutWarning`
+    names them when the store is first listed. Variable-length strings have the type `string`, references become the paths of their
+    targets, and arrays within compounds become compounds. The store can be pickled if the location can be opened again.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class ZarrStore(Store):
         **options: Any,
     ) -> None:
         if not read_only:
-            raise ValueError("a ZarrStore can only be read, expected read_only=True")
+            raise ValueError("a ZarrStore is read-only, expected read_only=True")
         super().__init__(read_only=True)
         self._root = opened(location, path, options, dict(storage_options) if storage_options else None)
         self._decoded, self._consolidated = decoded, consolidated
@@ -75,7 +74,7 @@ class ZarrStore(Store):
         self._plans: dict[str, Plan] = {}
         self._places: dict[str, Places] = {}
         self._documents: dict[str, bytes] = {}
-        # By event loop: those of one are not those of another process.
+        # By event loop: requests are not shared between loops or processes.
         self._requests: WeakKeyDictionary[asyncio.AbstractEventLoop, Requests] = WeakKeyDictionary()
 
     # Identity
@@ -103,14 +102,14 @@ class ZarrStore(Store):
         return f"ZarrStore({self._root!r})"
 
     def with_read_only(self, read_only: bool = False) -> ZarrStore:
-        """The same store; it cannot be made writable."""
+        """The same store, which cannot be made writable."""
         if not read_only:
             raise NotImplementedError(f"with_read_only is not implemented for the {type(self)} store type.")
         return ZarrStore(self._root, decoded=self._decoded, consolidated=self._consolidated)
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Paths of what Zarr has no place for, and why."""
+        """Paths of objects that Zarr cannot represent, with the reasons."""
         return dict(self._tree.left_out)
 
     # Content
@@ -128,7 +127,7 @@ class ZarrStore(Store):
         if known is None and path in self._tree.arrays:
             known = plan(self._tree.arrays[path], as_stored=not self._decoded)
             if known.is_stored and not (known.codecs and Places.are_readable(known)):
-                # Bytes without a filter are the same when the engine reads them.
+                # Without filters, the engine reads the same bytes.
                 known = plan(self._tree.arrays[path], as_stored=False)
             self._plans[path] = known
         return known
@@ -146,7 +145,7 @@ class ZarrStore(Store):
             if document is None:
                 return None
             if path == "" and self._consolidated and document["node_type"] == "group":
-                # zarr finds the members of a group only if they follow each other.
+                # zarr finds the members of a group only if they are listed consecutively.
                 listed = (inner for inner in (*self._tree.groups, *self._tree.arrays) if inner)
                 below = sorted(listed, key=lambda inner: inner.rpartition("/")[0])
                 all_below = {inner: self._document(inner) for inner in below}
@@ -155,7 +154,7 @@ class ZarrStore(Store):
         return known
 
     def _parsed(self, key: str) -> tuple[Plan, tuple[int, ...]] | None:
-        """The array and the index of a chunk; None if the key is none of a chunk."""
+        """The array and the index of a chunk; None if the key is not that of a chunk."""
         match = _CHUNK.fullmatch(key)
         if match is None:
             return None
@@ -188,7 +187,7 @@ class ZarrStore(Store):
         return known
 
     def _gaps_of(self, of: Plan) -> Places | None:
-        """Where chunks are, if some may never have been written; None if all are there, or only reading them would tell."""
+        """The places of chunks, if some may never have been written; None if all exist, or if only reading them would show it."""
         if not of.is_stored and not of.has_chunks_of_file:
             return None
         places = self._places_of(of)
@@ -199,7 +198,7 @@ class ZarrStore(Store):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """The value of a key, or a part of it; None if there is none."""
+        """The value of a key, or a part of it; None if it does not exist."""
         value = self._value(key)
         if value is None:
             return None
@@ -209,7 +208,7 @@ class ZarrStore(Store):
             view = view[start:stop]
         buffer = (prototype or default_buffer_prototype()).buffer
         values = np.frombuffer(view, dtype="u1") if len(view) else np.empty(0, "u1")
-        # Arrays of NumPy are meant, which miss a detail of the protocol.
+        # NumPy arrays are intended here, but they lack a detail of the protocol.
         made: Buffer = buffer.from_array_like(cast("ArrayLike", values))
         return made
 
@@ -285,7 +284,7 @@ class ZarrStore(Store):
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         for path in (*self._tree.groups, *self._tree.arrays):
             below = f"{path}/" if path else ""
-            # What is below a path begins with it, and what a path is below begins with that.
+            # The prefix may lie below the path, or the path below the prefix.
             if not (below.startswith(prefix) or prefix.startswith(below)):
                 continue
             if f"{below}zarr.json".startswith(prefix):
@@ -322,7 +321,7 @@ class ZarrStore(Store):
             yield "/".join([below, *map(str, index)])
 
     def _chunk_names(self, prefix: str) -> Iterator[str]:
-        """The next part of the keys of chunks that begin with a part of an index."""
+        """The next part of the chunk keys that begin with a partial index."""
         match = _CHUNK.fullmatch(prefix)
         if match is None or (match["array"] or "") not in self._tree.arrays:
             return

@@ -1,4 +1,4 @@
-//! Differences of two stores.
+//! Differences between two stores.
 
 use super::told::{Progress, object};
 use super::{Place, absent, selections};
@@ -24,7 +24,7 @@ pub(crate) struct DiffRules {
     select: Vec<String>,
 }
 
-/// The differences of two stores or objects, and what is said of all of them.
+/// The differences between two stores or objects, and a summary.
 #[pyfunction]
 #[pyo3(signature = (a, b, rules, *, progress))]
 pub(crate) fn diff<'py>(
@@ -114,7 +114,7 @@ fn difference(found: &Found) -> Value {
     row
 }
 
-/// A value as JSON, or as a text if JSON has none such.
+/// A value as JSON, or as a string if JSON cannot represent it.
 fn value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }

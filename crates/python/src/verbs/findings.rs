@@ -1,4 +1,4 @@
-//! Checks stores, conventions and contracts.
+//! Checks of stores, conventions and contracts.
 
 use super::told::object;
 use crate::file::Opened;
@@ -32,7 +32,7 @@ pub(crate) struct Checking {
     verbose: bool,
 }
 
-/// The findings in a store, and how many there are of each severity.
+/// The findings in a store, and how many there are with each severity.
 #[pyfunction]
 pub(crate) fn check<'py>(
     py: Python<'py>,
@@ -60,14 +60,15 @@ impl Checking {
         let options = CheckOptions { strict, lenient, pure, quick };
         let only_path = |location| match location {
             Opened::Path(path) => Ok(path),
-            _ => Err(Error::invalid("conventions and contracts are checked in files and folders")),
+            _ => Err(Error::invalid("conventions and contracts can only be checked for files and folders")),
         };
         if let Some(contract) = &self.against {
             let found = document(&FileStorage::open(contract)?, open_options, &options);
             let found = found.map_err(|error| error.in_file(contract.display()))?;
             let contract = found.source.ok_or_else(|| {
                 let errors = found.report.count(Severity::Error);
-                Error::malformed(format!("{errors} errors in the contract")).in_file(contract.display())
+                let noun = if errors == 1 { "error" } else { "errors" };
+                Error::malformed(format!("the contract has {errors} {noun}")).in_file(contract.display())
             })?;
             let data = open(&only_path(location)?, open_options)?;
             return against(&*data, &*contract, &AgainstOptions { unnamed: self.verbose });
@@ -98,7 +99,7 @@ impl Checking {
 /// A report as a dictionary.
 pub(super) fn answer(name: &str, report: Report) -> Value {
     let counts = [Severity::Error, Severity::Warning, Severity::Note].map(|of| report.count(of));
-    // The lines of a document are found only if there are findings.
+    // The lines of a document are needed only if there are findings.
     let text = report.text.as_deref().filter(|_| !report.findings.is_empty());
     let text = text.map(|text| ndl::Source::new(name, text));
     let findings = report.findings.iter().map(|of| finding(of, text.as_ref()));

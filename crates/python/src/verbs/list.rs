@@ -45,7 +45,7 @@ pub(crate) fn ls_folder<'py>(
     Ok((object(py, &rows)?, exceptions(py, &errors)?))
 }
 
-/// The objects of a group or those that a pattern matches, what is said of all of them, and errors.
+/// The objects of a group or those that match a pattern, a summary of them, and errors.
 #[pyfunction]
 #[pyo3(signature = (place, *, recursive, attrs, follow_links))]
 pub(crate) fn ls<'py>(
@@ -109,7 +109,7 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    /// What is in a group; or an object that is none.
+    /// Lists the content of a group, or an object that is not a group.
     fn group(&mut self, entry: &Entry, recursive: bool) -> Result<()> {
         if !matches!(entry.item, Item::Group) {
             return self.object(entry, 0);
@@ -219,7 +219,7 @@ impl List<'_> {
             _ => {}
         }
         if self.rows.len() < MAX_ABOUT {
-            // What cannot be read is reported by verbs that read it.
+            // Unreadable values are reported by the verbs that read them.
             let About { value, units, class, long_name } =
                 list::about(self.source, entry).unwrap_or_default();
             let about = [("value", value), ("units", units), ("nx_class", class), ("long_name", long_name)];
@@ -230,7 +230,7 @@ impl List<'_> {
     }
 }
 
-/// The values of an attribute as NDL writes them, and the first of them as a list shows them.
+/// The values of an attribute as written in NDL, and the first values as shown in a list.
 fn values(attribute: &Attribute) -> (Value, String) {
     let all: Vec<String> = Elements::new(&attribute.datatype, &attribute.value).map(ndl::json).collect();
     let first = all.iter().take(MAX_VALUES).cloned().collect::<Vec<_>>().join(", ");
@@ -243,8 +243,8 @@ fn values(attribute: &Attribute) -> (Value, String) {
     (serde_json::from_str(&text).unwrap_or(Value::String(text)), about)
 }
 
-/// The values of an attribute that are listed.
+/// The maximum number of values of an attribute that are listed.
 const MAX_VALUES: usize = 8;
 
-/// The objects of a list that are read for what they are about.
+/// The maximum number of objects in a list that are read for what they are about.
 const MAX_ABOUT: usize = 10_000;

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use serde_json::{Map, Value, json};
 
-/// How arrays are stored, and with `values` a summary of their values; and errors.
+/// How arrays are stored, with `values` also a summary of their values; and errors.
 #[pyfunction]
 #[pyo3(signature = (place, *, values, decode, select))]
 pub(crate) fn stat<'py>(

@@ -1,4 +1,4 @@
-//! Answers and errors of verbs as objects of Python, and progress as calls of a function of Python.
+//! Results and errors of verbs as Python objects, and progress as calls to a Python function.
 
 use crate::error::exception;
 use hyperslab::{Error, NodePath, Pool};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A value of JSON as an object.
+/// A JSON value as a Python object.
 pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -32,12 +32,12 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
     })
 }
 
-/// Errors as exceptions that nobody raised.
+/// Errors as exceptions that are not raised.
 pub(crate) fn exceptions<'py>(py: Python<'py>, errors: &[Error]) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, errors.iter().map(|error| exception(py, error).into_value(py)))
 }
 
-/// A function of Python that is told how far a verb is: `(path, bytes, of)`.
+/// A Python function that is called with the progress of a verb: `(path, bytes, of)`.
 pub(crate) struct Progress {
     call: Option<Py<PyAny>>,
     state: Mutex<State>,
@@ -46,9 +46,9 @@ pub(crate) struct Progress {
 #[derive(Default)]
 struct State {
     told: Option<Instant>,
-    /// What was not told yet.
+    /// The latest progress, if it was not reported yet.
     latest: Option<(String, u64)>,
-    /// All bytes there are, if that is known.
+    /// The total number of bytes, if known.
     of: Option<u64>,
     raised: Option<PyErr>,
 }
@@ -62,14 +62,14 @@ impl Progress {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All bytes of elements there are.
+    /// Sets the total number of bytes of elements.
     pub(crate) fn of(&self, bytes: u64) {
         self.state().of = Some(bytes);
     }
 
-    /// Tells where the work is. What the function raises stops the work.
+    /// Reports the progress of the work. An exception in the function stops the work.
     pub(crate) fn tell(&self, pool: &Pool, path: &NodePath, bytes: u64) {
-        // While one thread tells, the others go on.
+        // While one thread reports, the others continue.
         let Some(call) = &self.call else { return };
         let Ok(mut state) = self.state.try_lock() else { return };
         if state.told.is_some_and(|told| told.elapsed() < INTERVAL) {
@@ -87,7 +87,7 @@ impl Progress {
         }
     }
 
-    /// What the work came to: what the function raised, if it did. The last bytes are told.
+    /// The result of the work, or the exception that the function raised. Reports the last progress.
     pub(crate) fn end<T>(self, py: Python<'_>, done: PyResult<T>) -> PyResult<T> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(raised) = state.raised {
@@ -100,5 +100,5 @@ impl Progress {
     }
 }
 
-/// How often progress is told.
+/// How often progress is reported.
 const INTERVAL: Duration = Duration::from_millis(50);

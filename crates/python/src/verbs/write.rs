@@ -34,7 +34,7 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is written, and how.
+/// How a store is written.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Writing {
@@ -55,7 +55,7 @@ struct From<'a> {
     source: &'a dyn Source,
     store: &'a str,
     made_from: Fingerprint,
-    /// The options of the format of the source, if it is repacked.
+    /// The conversion options for the format of the source, if it is repacked.
     base: Option<ConvertOptions<'static>>,
     /// The part of the source; `None` for all of it.
     parts: Option<Parts>,
@@ -63,24 +63,24 @@ struct From<'a> {
     wishes: String,
 }
 
-/// What came of writing.
+/// The outcome of writing.
 #[derive(Default)]
 pub(crate) struct Outcome {
     report: Map<String, Value>,
     left_out: Vec<Error>,
     different: Vec<Error>,
     unreadable: Vec<Error>,
-    /// Why nothing was written, or not what was asked for.
+    /// Why nothing was written, or not what was requested.
     refused: Option<Error>,
 }
 
 impl Outcome {
-    /// What a plan says.
+    /// The outcome of a plan.
     pub(crate) fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Outcome {
         Outcome { report: planned(plan, format, target), ..Outcome::default() }
     }
 
-    /// Adds what was written.
+    /// Adds the result of writing.
     pub(crate) fn written(&mut self, summary: Summary, target: &Path, options: &OpenOptions) -> Result<()> {
         self.add("arrays", summary.arrays);
         self.add("notes", summary.notes);
@@ -89,13 +89,13 @@ impl Outcome {
         Ok(())
     }
 
-    /// The same, of what was not written for this reason.
+    /// The same outcome, with the reason why it was not written.
     pub(crate) fn refused(mut self, error: Option<Error>) -> Outcome {
         self.refused = error;
         self
     }
 
-    /// Whether nothing was written, or not what was asked for.
+    /// Whether nothing was written, or not what was requested.
     pub(crate) fn is_refused(&self) -> bool {
         self.refused.is_some()
     }
@@ -116,12 +116,14 @@ impl Outcome {
     }
 }
 
-/// The format of a store: the one that is named, or that of its suffix.
+/// The format of a store: the named one, or that of its suffix.
 pub(crate) fn format_of(target: Option<&Path>, name: Option<&str>) -> Result<&'static dyn TargetFormat> {
     match (name, target) {
         (Some(name), _) => target_format(name),
         (None, Some(target)) => target_format_of(target).map_err(|e| e.in_file(target.display())),
-        (None, None) => Err(Error::invalid("neither a target nor a format, expected one of them")),
+        (None, None) => {
+            Err(Error::invalid("neither a target nor a format was given, expected at least one of them"))
+        }
     }
 }
 
@@ -176,7 +178,7 @@ fn write(
     progress.of(plan.bytes);
     let summary = match write_store(from.source, &from.made_from, target, &plan, &options) {
         Ok(summary) => summary,
-        // A loss that only writing has shown.
+        // A loss that became apparent only during writing.
         Err(error) if is_loss(&error) => {
             outcome.refused = Some(in_store(error));
             return Ok(outcome);
@@ -186,7 +188,7 @@ fn write(
     options.progress = None;
     if writing.verify {
         let open_options = OpenOptions { pool: pool.clone(), ..options.opening() };
-        // Both are read in the same way.
+        // The source and the target are read in the same way.
         let written = match from.base.is_some() {
             true => repacking::open(target, &open_options)?,
             false => open(target, &open_options)?,
@@ -203,7 +205,7 @@ fn write(
     Ok(outcome)
 }
 
-/// Whether an error says that something would be lost that is not allowed.
+/// Whether an error reports a loss that is not allowed.
 pub(crate) fn is_loss(error: &Error) -> bool {
     error.remedies().iter().any(|of| matches!(of, Remedy::AllowLoss { .. } | Remedy::LeaveOutUnreadable))
 }
@@ -221,7 +223,7 @@ fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Map
             "count": of.count, "bytes": of.each,
         })
     });
-    // In a single file, a chunk costs an entry of an index and not a name.
+    // In a single file, a chunk costs an index entry rather than a file name.
     let are_files = target.is_some_and(|target| format.is_directory(target));
     let advice = plan.chunking.iter().filter(|_| are_files).filter_map(Chunking::advice);
     let table: Vec<String> = plan.report.table().into_iter().map(|(line, _)| line).collect();
@@ -239,20 +241,20 @@ fn planned(plan: &Plan, format: &dyn TargetFormat, target: Option<&Path>) -> Map
     }
 }
 
-/// The state of sources before they are opened. What does not exist is reported later.
+/// The state of sources before they are opened. Missing files are reported later.
 fn made_from(stores: &[impl AsRef<Path>], how: String) -> Result<Fingerprint> {
     let paths = stores.iter().map(|store| store.as_ref().to_owned());
     let files: Vec<PathBuf> = paths.filter(|path| path.exists()).collect();
     Fingerprint::of_sources(&files, how)
 }
 
-/// What is read of a source: all of it, or some objects; and a selection of its elements.
+/// The part of a source to read: all of it or some objects, and a selection of its elements.
 struct Selecting<'a> {
     location: &'a Locator,
     select: &'a [String],
 }
 
-/// A source, the parts of it that are written, and the words that chose them.
+/// A source, the parts of it to write, and notes on doubtful selections.
 type Chosen = (Arc<dyn Source>, Option<Parts>, Vec<String>);
 
 impl Selecting<'_> {
@@ -281,7 +283,7 @@ impl Selecting<'_> {
     }
 }
 
-/// Where a source is: a path with options of opening, or an open store that has no path.
+/// Where a source is: a path with options for opening it, or an open store that has no path.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Stored {
@@ -289,7 +291,7 @@ pub(crate) struct Stored {
     store: String,
     path: Option<String>,
     open: Options,
-    /// The options in words, by which a later run knows that it has the same.
+    /// The options as text, by which a later run recognizes that it has the same ones.
     how: String,
 }
 
@@ -318,7 +320,7 @@ pub(crate) fn convert<'py>(
             }
             None => {
                 let options = OpenOptions { pool: pool.clone(), ..options };
-                // Taken before the store is opened, so that later changes are noticed.
+                // Recorded before the store is opened, so that later changes are noticed.
                 let mut made_from = made_from(std::slice::from_ref(&store), how)?;
                 let mut source = open(Path::new(&store), &options)?;
                 let others = match follow_links {
@@ -327,7 +329,7 @@ pub(crate) fn convert<'py>(
                 };
                 if !others.is_empty() {
                     made_from = made_from.with_parts(&others)?;
-                    // What was read of these files may be older than their state.
+                    // Data already read from these files may be older than the recorded state.
                     source = open(Path::new(&store), &options)?;
                 }
                 (source, made_from)
@@ -349,7 +351,7 @@ pub(crate) fn convert<'py>(
     progress.end(py, done)?.dict(py)
 }
 
-/// Writes a store of values of Python.
+/// Writes a store from Python values.
 #[pyfunction]
 #[pyo3(name = "write_store")]
 pub(crate) fn write_values<'py>(
@@ -384,10 +386,12 @@ pub(crate) fn repack<'py>(
     let work = |pool: &Pool| {
         let in_store = |error: Error| if error.file().is_some() { error } else { error.in_file(&store) };
         if let Some(path) = &path {
-            return Err(in_store(Error::invalid(format!("{path} is a part, expected a whole store"))));
+            return Err(in_store(Error::invalid(format!(
+                "{path} is part of a store, expected a whole store"
+            ))));
         }
         let options = OpenOptions { pool: pool.clone(), ..options };
-        // Taken before the store is opened, so that later changes are noticed.
+        // Recorded before the store is opened, so that later changes are noticed.
         let mut made_from = made_from(std::slice::from_ref(&store), format!("repack {how}"))?;
         let shown = open(Path::new(&store), &options)?;
         let others = parts(Path::new(&store), Arc::clone(&shown), &options)?;
@@ -406,7 +410,7 @@ pub(crate) fn repack<'py>(
     progress.end(py, done)?.dict(py)
 }
 
-/// Writes a store of several, one behind the other along a dimension.
+/// Writes several stores as one, concatenated along a dimension.
 #[pyfunction]
 #[pyo3(signature = (joining, target, writing, *, how, select))]
 pub(crate) fn concat<'py>(
@@ -430,7 +434,7 @@ pub(crate) fn concat<'py>(
         let mut joined = Joined::open(&stores, &options)?;
         if !joined.parts().is_empty() {
             made_from = made_from.with_parts(joined.parts())?;
-            // What was read of these files may be older than their state.
+            // Data already read from these files may be older than the recorded state.
             joined = Joined::open(&stores, &options)?;
         }
         let (notes, gaps) = (joined.notes().to_vec(), joined.gaps().to_vec());
@@ -463,7 +467,7 @@ pub(crate) struct Reading {
     pure: bool,
 }
 
-/// Writes a store of a document. Also returns the findings in the document.
+/// Writes a store from a document. Also returns the findings in the document.
 #[pyfunction]
 pub(crate) fn create<'py>(
     py: Python<'py>,
@@ -503,7 +507,7 @@ pub(crate) fn create<'py>(
                 "given": seen.written,
             }));
             if target.is_none() && writing.format.is_none() {
-                // Without target and format, nobody knows yet what would be lost.
+                // Without a target and a format, it is not known yet what would be lost.
                 Loss::of_names(&writing.allow_loss)?;
                 target_options(TargetOptions::default(), &writing.options)?;
                 let mut outcome = Outcome::default();

@@ -348,7 +348,7 @@ def test_values_of_all_kinds(tmp_path: Path, examples: Path) -> None:
     assert [one.tolist() for one in dataset.sequences.values] == [[1, 2, 3], [4]]
     assert dataset.sequences[1].item().tolist() == [4]
     assert dataset.pairs.shape == (2, 3)
-    with pytest.warns(MissingVariableWarning, match="a sparse array, whose cells are rows of hyperslab.table"):
+    with pytest.warns(MissingVariableWarning, match="a sparse array; read its cells with hyperslab.table"):
         tree = xarray.open_datatree(examples / "survey.tdb", engine=Engine)
     quality = tree["temperature/quality"]
     assert quality.dtype == "f4" and np.isnan(quality.values).any() and not np.isnan(quality.values).all()

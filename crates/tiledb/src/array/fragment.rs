@@ -1,4 +1,4 @@
-//! A fragment of an opened array: what its metadata says, and where its tiles are.
+//! A fragment of an opened array: the content of its metadata, and the location of its tiles.
 
 use crate::directory::{Fragment, NamedFile};
 use crate::format::array_schema::{ArraySchema, Attribute};
@@ -33,7 +33,7 @@ pub struct OpenedFragment {
     pub folder: Key,
     /// The schema that it was written with.
     pub schema: Arc<ArraySchema>,
-    /// What its footer says. Of versions 1 and 2, which have none, the same from their metadata.
+    /// The content of its footer. Versions 1 and 2 have no footer; for them, the same from their metadata.
     pub footer: Footer,
     /// How the slots of lists are counted.
     pub slots: Slots,
@@ -44,7 +44,7 @@ pub struct OpenedFragment {
 /// Finds the schema of a name, or the only one before version 10.
 pub(crate) type FindSchema<'a> = dyn FnMut(Option<&[u8]>) -> Result<Arc<ArraySchema>> + 'a;
 
-/// A field of a fragment: what has a file of tiles.
+/// A field of a fragment: anything that has a file of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FragmentField {
     /// The attribute at this position in the schema of the fragment.
@@ -55,13 +55,13 @@ pub enum FragmentField {
     Coordinates,
     /// The timestamps of cells.
     Timestamps,
-    /// The times of deletion of cells.
+    /// The deletion times of cells.
     DeleteTimestamps,
     /// The positions, among the processed conditions, of those that deleted cells.
     DeleteConditions,
 }
 
-/// What cells of a field are.
+/// The type of the cells of a field.
 pub(crate) struct FieldType<'a> {
     pub(crate) data_type: DataType,
     pub(crate) cell_val_num: CellValNum,
@@ -69,7 +69,7 @@ pub(crate) struct FieldType<'a> {
     pub(crate) filters: &'a FilterPipeline,
 }
 
-/// Where the tiles of a field are in its files.
+/// The locations of the tiles of a field in its files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileLists {
     pub(crate) fixed: Vec<u64>,
@@ -78,7 +78,7 @@ pub(crate) struct TileLists {
     pub(crate) validity: Vec<u64>,
 }
 
-/// The sizes of the files of a field, as the footer says them.
+/// The sizes of the files of a field, according to the footer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileSizes {
     pub(crate) fixed: u64,
@@ -159,7 +159,7 @@ impl OpenedFragment {
             lists.push(OnceLock::from(TileLists { fixed, var, var_sizes, validity: Vec::new() }));
         }
         let opened = Self::of(fragment, schema, footer, slots, lists);
-        // Nothing was there before, so nothing is refused.
+        // It was not set before, so this cannot fail.
         let _ = opened.r_tree.set(RTree { fanout: RTree::FANOUT, levels: vec![found.mbrs], data_type: None });
         Ok(opened)
     }
@@ -181,8 +181,8 @@ impl OpenedFragment {
         Ok(Some(FragmentField::Attribute(position)))
     }
 
-    /// The field with the coordinates of a dimension. `None` in a dense fragment, which stores none, and for another than
-    /// the first dimension before version 5, when one file has the coordinates of all.
+    /// The field with the coordinates of a dimension. `None` in a dense fragment, which stores none, and before version
+    /// 5 for all dimensions but the first, since one file then has the coordinates of all of them.
     pub(crate) fn dimension(&self, position: usize) -> Option<FragmentField> {
         match (self.footer.dense, self.version() < 5, position) {
             (true, ..) => None,
@@ -192,7 +192,7 @@ impl OpenedFragment {
         }
     }
 
-    /// The files of a field: of values or offsets, of values of variable size, of validities.
+    /// The files of a field: with values or offsets, with values of variable size, with validities.
     pub(crate) fn file(&self, field: FragmentField) -> Result<[Key; 3]> {
         data_files(&self.schema, self.version(), &self.folder, field)
     }
@@ -212,8 +212,8 @@ impl OpenedFragment {
         Ok(FileSizes { fixed: of(file_sizes), var: of(file_var_sizes), validity: of(file_validity_sizes) })
     }
 
-    /// Where the tiles of a field are. They are read when they are first asked for; two threads that ask at the same
-    /// time both read, and neither waits.
+    /// The locations of the tiles of a field. They are read when they are first requested. If two threads request them
+    /// at the same time, both read them, and neither waits.
     pub(crate) fn tile_lists(&self, tiles: &GenericTiles<'_>, field: FragmentField) -> Result<&TileLists> {
         let slot = self.slot(field)?;
         let cell = self.lists.get(slot).ok_or_else(no_field)?;
@@ -242,7 +242,7 @@ impl OpenedFragment {
         Ok(found.files)
     }
 
-    /// The rectangles of the tiles of a sparse fragment, read as [`tile_lists`](Self::tile_lists) are.
+    /// The rectangles of the tiles of a sparse fragment, read in the same way as [`tile_lists`](Self::tile_lists).
     pub(crate) fn r_tree(&self, tiles: &GenericTiles<'_>) -> Result<&RTree> {
         if let Some(tree) = self.r_tree.get() {
             return Ok(tree);
@@ -255,7 +255,8 @@ impl OpenedFragment {
     }
 }
 
-/// The files of a field of a fragment in a folder: of values or offsets, of values of variable size, of validities.
+/// The files of a field of a fragment in a folder: with values or offsets, with values of variable size, with
+/// validities.
 pub(crate) fn data_files(
     schema: &ArraySchema,
     version: u32,
@@ -284,7 +285,7 @@ pub(crate) fn data_files(
     Ok([key(named.fixed(version))?, key(named.var(version))?, key(named.validity(version))?])
 }
 
-/// What cells of a field are, by the schema of its fragment.
+/// The type of the cells of a field, according to the schema of its fragment.
 pub(crate) fn field_type(schema: &ArraySchema, field: FragmentField) -> Result<FieldType<'_>> {
     let own = |data_type, values| FieldType {
         data_type,
@@ -335,7 +336,7 @@ pub(crate) fn slot(slots: &Slots, field: FragmentField) -> Result<usize> {
     slot.and_then(|slot| usize::try_from(slot).ok()).ok_or_else(no_field)
 }
 
-/// What the schema says about lists of a fragment.
+/// What the schema determines about the lists of a fragment.
 pub(crate) fn context(schema: &ArraySchema) -> FragmentContext {
     FragmentContext { attributes: schema.attributes.len(), coordinates: schema.domain.coordinate_sizes() }
 }
@@ -391,10 +392,10 @@ fn decode_footer(
     Ok((footer, schema))
 }
 
-/// The copies of footers in the newest file of consolidated fragment metadata, by the names of fragments.
+/// The copies of footers in the newest file of consolidated fragment metadata, by fragment name.
 ///
-/// Fragments have their footers in their own files too. Those of a file that cannot be read are read there, and
-/// [`check`](crate::check) reports the file.
+/// Fragments also have their footers in their own files. If the consolidated file cannot be read, the footers are read
+/// from there, and [`check`](crate::check) reports the file.
 pub(crate) fn copies(tiles: &GenericTiles<'_>, files: &[NamedFile]) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let newest = files.iter().max_by_key(|file| (file.name.end, file.name.to_string()));
     let read = newest.map(|file| tiles.structure::<ConsolidatedFragmentMetadata>(&file.key, 0, &()));
@@ -408,5 +409,5 @@ fn no_field() -> Error {
 
 pub(crate) const METADATA: &str = "__fragment_metadata.tdb";
 
-/// What is read of the end of a file before the size of the footer is known.
+/// The number of bytes that are read from the end of a file before the size of the footer is known.
 const TAIL: u64 = 16 << 10;

@@ -1,4 +1,4 @@
-//! The cells of an attribute in a tile.
+//! Checks the cells of an attribute in a tile.
 
 use super::findings::Place;
 use super::fragment::Checked;
@@ -9,7 +9,7 @@ use crate::read::tile::Tile;
 use crate::summary;
 
 impl Checker<'_> {
-    /// Compares the cells of a tile with what is noted about them. Whether there is a fault.
+    /// Compares the cells of a tile with their recorded summary. Returns whether there is a fault.
     pub(super) fn cell_summary(
         &mut self,
         checked: &Checked<'_>,
@@ -25,7 +25,7 @@ impl Checker<'_> {
             && let Some((domain, written)) = &checked.dense
             && let Some(inside) = domain.written_cells(written, number)
         {
-            // Old versions count the cells that only fill the tile as well.
+            // Old versions also count the cells that only pad the tile.
             let written = summary::of_cells(attribute, tile, cells.filter(|cell| inside.has(*cell)));
             fault = noted.fault(attribute, number, &written);
         }
@@ -35,7 +35,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Whether all cells of a tile count values of their enumeration, if there is one.
+    /// Whether all cells of a tile are indexes of existing values of their enumeration, if there is one.
     pub(super) fn indexes(
         &mut self,
         checked: &Checked<'_>,
@@ -44,7 +44,7 @@ impl Checker<'_> {
         number: u64,
         tile: &Tile,
     ) -> bool {
-        // Enumerations only grow, and cells may count values that a later schema has.
+        // Enumerations only grow, and cells may refer to values that only a later schema has.
         let counts =
             |name| checked.schemas.iter().filter_map(move |known| known.enumerations.get(name)).max();
         let Some(values) = attribute.enumeration.as_ref().and_then(counts) else { return true };

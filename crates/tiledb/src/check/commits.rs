@@ -1,4 +1,4 @@
-//! Commits and what they name, other files that say which others count, metadata and deletes.
+//! Checks commits and what they refer to, other files that determine which files are valid, metadata and deletes.
 
 use super::findings::Place;
 use super::schema::Known;
@@ -17,11 +17,11 @@ use hyperslab_core::store::{EntryKind, Key, is_unfinished};
 use hyperslab_core::{Decoder, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The copies of footers by the names of their fragments, with the file that has each.
+/// The copies of footers by fragment name, with the file that contains each.
 pub(super) type Copies = BTreeMap<String, (Key, Vec<u8>)>;
 
 impl Checker<'_> {
-    /// Checks what commits and other files of lines name, and what is there without a commit.
+    /// Checks what commits and other files with lines refer to, and what exists without a commit.
     pub(super) fn commits(&mut self, at: &Key, directory: &ArrayDirectory) -> Result<()> {
         let complete: BTreeSet<String> =
             directory.fragments.iter().map(|fragment| fragment.name.to_string()).collect();
@@ -45,7 +45,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The folders that have the names of fragments, those without a commit among them.
+    /// The folders with names of fragments, including those without a commit.
     fn fragment_folders(
         &mut self,
         at: &Key,
@@ -74,7 +74,7 @@ impl Checker<'_> {
 
     fn vacuums(&mut self, at: &Key, vacuums: &[Vacuum], names: &dyn Fn(&str) -> bool) {
         for vacuum in vacuums {
-            // All are gone if a vacuum was stopped before it removed the file itself.
+            // All are gone if a vacuum was interrupted before it removed the file itself.
             let gone: Vec<&String> = vacuum.replaced.iter().filter(|name| !names(name)).collect();
             if let Some(first) = gone.first() {
                 let message = format!("{} of {} lines, {first} is one", gone.len(), vacuum.replaced.len());
@@ -87,7 +87,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that lines of ignore files name consolidated commits.
+    /// Checks that the lines of ignore files refer to consolidated commits.
     fn lines(&mut self, at: &Key) -> Result<()> {
         let folder = at.join("__commits")?;
         let (mut consolidated, mut ignored) = (BTreeSet::new(), Vec::new());
@@ -127,7 +127,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Tells what an entry is that is not read.
+    /// Reports an entry that is not read.
     fn ignored(&mut self, at: &Key, key: &Key) {
         let place = Place::of(at).file(key);
         let is_left = key.name().ends_with(".tmp")
@@ -145,7 +145,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that files of metadata can be decoded.
+    /// Checks that metadata files can be decoded.
     pub(super) fn metadata(&mut self, at: &Key, files: &[NamedFile]) -> Result<()> {
         for file in files {
             let read = self.generic_tiles().structure::<Metadata>(&file.key, 0, &());
@@ -177,7 +177,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The copies of footers. Fragments that were vacuumed may have one still.
+    /// The copies of footers. Fragments that were vacuumed may still have one.
     pub(super) fn consolidated_footers(&mut self, at: &Key, directory: &ArrayDirectory) -> Result<Copies> {
         let mut copies = Copies::new();
         for file in &directory.consolidated_footers {
@@ -196,7 +196,7 @@ impl Checker<'_> {
         let Some((key, copy)) = copies.get(&fragment.name.to_string()) else { return Ok(()) };
         let metadata = fragment.key.join(FRAGMENT_METADATA)?;
         let Some(bytes) = self.store.read(&metadata, self.open.limits.allocation)? else { return Ok(()) };
-        // The length of the footer stands behind it, if its version has one.
+        // The footer is followed by its length, if its version has one.
         let ends = [bytes.len(), bytes.len().saturating_sub(8)];
         let is_same = ends.iter().any(|end| {
             let start = end.checked_sub(copy.len());
@@ -211,7 +211,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is wrong with a comparison, for arrays of a schema.
+/// What is wrong with a comparison, for arrays with this schema.
 fn fault_of(of: &Known, comparison: &Comparison) -> Option<String> {
     let Comparison { operator, field, value, .. } = comparison;
     if matches!(operator, Operator::AlwaysTrue | Operator::AlwaysFalse) {
@@ -242,5 +242,5 @@ fn last_name(uri: &[u8]) -> String {
 
 const FRAGMENT_METADATA: &str = "__fragment_metadata.tdb";
 
-/// Folders all of whose files readers know.
+/// Folders that contain only files that readers know.
 const CLOSED: [&str; 5] = ["__schema", "__commits", "__fragments", "__fragment_meta", "__meta"];

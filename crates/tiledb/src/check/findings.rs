@@ -11,13 +11,13 @@ use super::rule;
 pub struct Finding {
     /// The severity.
     pub severity: Severity,
-    /// The name of the rule, which is in [`RULES`](super::RULES).
+    /// The name of the rule, one of [`RULES`](super::RULES).
     pub rule: &'static str,
-    /// The folder of the array or group, `/` for that of the store.
+    /// The folder of the array or group, `/` for the root of the store.
     pub object: String,
     /// The file or folder.
     pub key: Option<String>,
-    /// The first byte in the file.
+    /// The file offset of the first byte.
     pub byte: Option<u64>,
     /// What was found and what was expected.
     pub message: String,
@@ -25,7 +25,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-/// The result of a check in numbers.
+/// The totals of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of arrays.
@@ -89,10 +89,11 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// What was read. What is wrong with it is a finding of a rule, unless a limit or the lack of a key is the reason.
+    /// The value that was read. If the bytes are faulty, that is a finding of a rule, unless the reason is a limit or a
+    /// missing key.
     ///
     /// # Errors
-    /// If reading failed for another reason than the bytes.
+    /// If reading failed for a reason other than the bytes.
     pub(super) fn valid<T>(
         &mut self,
         read: Result<T>,
@@ -105,7 +106,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Adds what an error says; `None` if the error is not about the bytes.
+    /// Adds the content of an error; `None` if the error is not about the bytes.
     pub(super) fn add_error(&mut self, e: &Error, rule: &'static Rule, place: Place<'_>) -> Option<()> {
         let rule = match e.kind() {
             ErrorKind::Io | ErrorKind::Cancelled => return None,
@@ -115,7 +116,7 @@ impl<'a> Findings<'a> {
             _ => rule,
         };
         let byte = e.place().map(|place| place.offset).or(place.byte);
-        // The rule says itself what to do without a key.
+        // The rule itself states what to do without a key.
         let advice = (e.kind() != ErrorKind::InvalidArgument).then(|| e.advice().to_string());
         self.add(rule, Place { byte, ..place }, format!("{}{}", e.detail(), advice.unwrap_or_default()));
         Some(())

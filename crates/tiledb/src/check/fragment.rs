@@ -1,4 +1,4 @@
-//! Fragments: their footers, the files that they are made of, the offsets of tiles and the rectangles.
+//! Checks fragments: their footers, the files that they consist of, the offsets of tiles and the rectangles.
 
 use super::commits::Copies;
 use super::findings::Place;
@@ -19,7 +19,7 @@ use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A fragment that is checked.
+/// A fragment that is being checked.
 pub(super) struct Checked<'c> {
     /// The folder of the array.
     pub(super) at: &'c Key,
@@ -31,7 +31,7 @@ pub(super) struct Checked<'c> {
     pub(super) schemas: &'c [Known],
     /// The number of tiles.
     pub(super) tiles: u64,
-    /// The domain of a dense array, and what of it the fragment has.
+    /// The domain of a dense array, and the part of it that the fragment covers.
     pub(super) dense: Option<(DenseDomain, IndexBox)>,
 }
 
@@ -99,7 +99,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The number of tiles, and of a dense fragment where its cells are.
+    /// The number of tiles, and for a dense fragment the location of its cells.
     fn tile_count(
         &mut self,
         place: Place<'_>,
@@ -177,7 +177,7 @@ impl Checker<'_> {
                 dimension.domain.split_at_checked(range.min.len()).filter(|_| !dimension.domain.is_empty());
             let is_outside = ends.is_some_and(|(low, high)| {
                 order(&range.min, low) == Some(Ordering::Less)
-                    // The tiles of dense fragments may end behind the domain.
+                    // The tiles of dense fragments may extend past the domain.
                     || (!footer.dense && order(high, &range.max) == Some(Ordering::Less))
             });
             if is_outside || order(&range.min, &range.max) == Some(Ordering::Greater) {
@@ -190,7 +190,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks that each rectangle of the R-tree covers those below it, and the non-empty domain all.
+    /// Checks that each rectangle of the R-tree contains those below it, and that the non-empty domain contains all of
+    /// them.
     fn rectangles(&mut self, checked: &Checked<'_>) -> Result<()> {
         let fragment = checked.fragment;
         let read = fragment.r_tree(&self.generic_tiles());
@@ -228,7 +229,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks the files of a field and the offsets of its tiles. Whether its tiles can be read.
+    /// Checks the files of a field and the offsets of its tiles. Returns whether its tiles can be read.
     fn files(&mut self, checked: &Checked<'_>, field: FragmentField) -> Result<bool> {
         let Checked { at, fragment, tiles, .. } = checked;
         let (at, tiles) = (*at, *tiles);
@@ -279,7 +280,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is wrong with the offsets of tiles in a file of so many bytes.
+/// What is wrong with the offsets of tiles in a file of this size.
 fn fault_of_offsets(offsets: &[u64], tiles: u64, size: u64) -> Option<String> {
     if offsets.len() as u64 != tiles {
         return Some(format!("{} offsets, expected one for each of {tiles} tiles", offsets.len()));
@@ -293,7 +294,7 @@ fn fault_of_offsets(offsets: &[u64], tiles: u64, size: u64) -> Option<String> {
     Some(format!("tile {tile} begins at byte {start}, {what} at {end}"))
 }
 
-/// The name of a dimension along which a rectangle leaves another one.
+/// The name of a dimension along which a rectangle extends past another one.
 fn uncovered<'s>(schema: &'s ArraySchema, outer: &Mbr, inner: &Mbr) -> Option<&'s [u8]> {
     let dimensions = schema.domain.dimensions.iter().zip(outer.ranges.iter().zip(&inner.ranges));
     dimensions.into_iter().find_map(|(dimension, (outer, inner))| {

@@ -1,4 +1,4 @@
-//! Groups: their members, and what these are.
+//! Checks groups: their members, and the kinds of these.
 
 use super::findings::Place;
 use super::{Checker, Kind, rule};

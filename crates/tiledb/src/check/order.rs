@@ -1,4 +1,4 @@
-//! The coordinates of sparse fragments: their order, and whether rectangles have them all.
+//! Checks the coordinates of sparse fragments: their order, and whether rectangles contain all of them.
 
 use super::fragment::Checked;
 use super::{Checker, rule};
@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 impl Checker<'_> {
     pub(super) fn order(&mut self, checked: &Checked<'_>) -> Result<()> {
         let (fragment, array) = (checked.fragment, checked.array);
-        // What is wrong with files, tiles and extents was found before.
+        // Faults in files, tiles and extents were already found.
         let (Ok(keys), Ok(order)) = (FragmentKeys::of(fragment), GlobalOrder::of(array.schema())) else {
             return Ok(());
         };
@@ -23,7 +23,7 @@ impl Checker<'_> {
         let sizes = checked.schema().domain.coordinate_sizes();
         let allows_equal = array.schema().allows_dups || fragment.footer.has_timestamps;
         let (mut cells, mut before) = (Cells::default(), Vec::new());
-        // What tells the cells with the key of the one before apart: the signs of zeros.
+        // Distinguishes the cells that have the key of the previous one: the signs of zeros.
         let mut zeros: Vec<Vec<usize>> = Vec::new();
         let (mut is_ordered, mut is_distinct, mut is_covered) = (true, true, true);
         for tile in 0..checked.tiles {
@@ -76,7 +76,7 @@ impl Checker<'_> {
     }
 }
 
-/// The first cell outside of a rectangle, and the dimension along which it is.
+/// The first cell outside of a rectangle, and the dimension along which it is outside.
 fn outside<'c>(
     checked: &Checked<'c>,
     rectangle: &Mbr,

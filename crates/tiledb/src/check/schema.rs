@@ -1,4 +1,4 @@
-//! Schemas: names, domains, fill values, enumerations and dimension labels.
+//! Checks schemas: names, domains, fill values, enumerations and dimension labels.
 
 use super::findings::Place;
 use super::{Checker, Kind, rule};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// A schema that was decoded.
 pub(super) struct Known {
     pub(super) key: Key,
-    /// Whether it is the only one of before version 10.
+    /// Whether it is the only schema of an array before version 10.
     pub(super) is_old: bool,
     pub(super) schema: Arc<ArraySchema>,
     pub(super) is_encrypted: bool,
@@ -101,7 +101,7 @@ impl Checker<'_> {
         Ok(counts)
     }
 
-    /// Checks an enumeration. The number of its values, if it was decoded.
+    /// Checks an enumeration. Returns the number of its values, if it was decoded.
     fn enumeration(
         &mut self,
         at: &Key,
@@ -195,7 +195,7 @@ impl Checker<'_> {
     }
 
     fn label(&mut self, key: &Key, label: &DimensionLabel) -> Result<()> {
-        // What is wrong with the array is found when it is checked.
+        // Faults in the array are found when it is checked.
         let Some(array) = hyperslab_core::valid(Array::open(Arc::clone(self.store), key, self.open.clone()))?
         else {
             return Ok(());
@@ -215,7 +215,7 @@ impl Checker<'_> {
     }
 }
 
-/// What is wrong with a schema as such, whatever else there is.
+/// What is wrong with a schema as such, independent of everything else.
 pub(crate) fn faults(schema: &ArraySchema) -> Vec<(&'static Rule, String)> {
     let mut faults: Vec<(&'static Rule, String)> = Vec::new();
     let mut names = HashSet::new();
@@ -223,7 +223,7 @@ pub(crate) fn faults(schema: &ArraySchema) -> Vec<(&'static Rule, String)> {
     let dimensions = schema.domain.dimensions.iter().map(|dimension| &dimension.name);
     let labels = schema.dimension_labels.iter().map(|label| &label.name);
     for name in attributes.chain(dimensions).chain(labels) {
-        // Several may have no name.
+        // Several may be without a name.
         if !name.is_empty() && !names.insert(name) {
             faults
                 .push((&rule::DUPLICATE_NAME, format!("{:?} a second time", String::from_utf8_lossy(name))));
@@ -281,7 +281,7 @@ fn fault_of(dimension: &Dimension) -> Option<String> {
     let size = data_type.size();
     if cell_val_num.is_var() {
         let is_right = domain.is_empty() && tile_extent.is_none();
-        return (!is_right).then(|| "a domain or tile extent of texts, which have none".to_owned());
+        return (!is_right).then(|| "a domain or tile extent of strings, which have none".to_owned());
     }
     if *cell_val_num != CellValNum::ONE {
         return Some("coordinates of several values".to_owned());
@@ -303,7 +303,7 @@ fn fault_of(dimension: &Dimension) -> Option<String> {
     (!is_positive).then(|| "a tile extent that is not above 0".to_owned())
 }
 
-/// The most values that an attribute can count, from 0. `None` if it holds no integers.
+/// The maximum number of values to which an attribute can refer, counting from 0. `None` if it does not hold integers.
 pub(crate) fn most_values(attribute: &Attribute) -> Option<u64> {
     let most = match attribute.data_type {
         DataType::Int8 => 1 << 7,

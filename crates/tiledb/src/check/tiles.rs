@@ -1,4 +1,4 @@
-//! The tiles of a field: whether they can be decoded, and what is noted about their cells.
+//! Checks the tiles of a field: whether they can be decoded, and whether the recorded summaries match their cells.
 
 use super::fragment::Checked;
 use super::{Checker, rule};
@@ -18,7 +18,7 @@ use crate::summary::{CellSummary, Sum, has_ends, has_null_count, no_sum};
 use hyperslab_core::Result;
 use std::cmp::Ordering;
 
-/// What is noted about the tiles of an attribute; empty lists where nothing is.
+/// The recorded summaries of the tiles of an attribute; empty lists where there are none.
 #[derive(Default)]
 pub(super) struct Noted {
     mins: TileMinMax,
@@ -55,7 +55,7 @@ impl Checker<'_> {
                 continue;
             }
             if let Some(attribute) = attribute {
-                // The first tile with a fault stands for all of the fragment.
+                // The first tile with a fault represents all tiles of the fragment.
                 if self.cell_summary(checked, attribute, tile, &to, noted.as_ref()) {
                     noted = None;
                 }
@@ -65,10 +65,10 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// What is noted about the tiles of an attribute. `None` before version 11 and if it cannot be read.
+    /// The recorded summaries of the tiles of an attribute. `None` before version 11 and if they cannot be read.
     fn noted(&mut self, checked: &Checked<'_>, slot: usize, attribute: &Attribute) -> Result<Option<Noted>> {
         let places = &checked.fragment.footer.generic_tiles;
-        // What is noted are the values before a filter changed them.
+        // Summaries describe the values before a filter changed them.
         let is_changed = attribute
             .filters
             .filters
@@ -101,7 +101,7 @@ impl Checker<'_> {
         Ok(Some(noted))
     }
 
-    /// Checks that what is noted about a fragment follows from what is noted about its tiles.
+    /// Checks that the summary of a fragment follows from the summaries of its tiles.
     pub(super) fn summaries(&mut self, checked: &Checked<'_>) -> Result<()> {
         let footer = &checked.fragment.footer;
         let Some(at) = footer.generic_tiles.fragment_summary else { return Ok(()) };
@@ -124,7 +124,7 @@ impl Checker<'_> {
 }
 
 impl Noted {
-    /// What is wrong with what is noted about a tile.
+    /// What is wrong with the summary of a tile.
     pub(super) fn fault(&self, attribute: &Attribute, tile: u64, found: &CellSummary) -> Option<String> {
         let position = usize::try_from(tile).ok()?;
         if has_ends(attribute) {
@@ -162,7 +162,7 @@ impl Noted {
     }
 }
 
-/// What is noted as the least or greatest value of a tile.
+/// The recorded minimum or maximum of a tile.
 fn value<'n>(attribute: &Attribute, noted: &'n TileMinMax, tile: usize) -> Option<&'n [u8]> {
     let CellValNum::Fixed(values) = attribute.cell_val_num else { return None };
     let size = attribute.data_type.size().checked_mul(usize::try_from(values).ok()?)?;
@@ -187,7 +187,7 @@ fn fault_of_summary(tiles: u64, attribute: &Attribute, slot: &SlotSummary, noted
             return Some(format!("sum {found}, its tiles have {expected}"));
         }
     }
-    // Tiles whose cells are all null have a value that says nothing.
+    // Tiles whose cells are all null have a meaningless value.
     if !has_ends(attribute) || attribute.nullable {
         return None;
     }

@@ -1,5 +1,5 @@
-//! Bit width reduction: the integers of a window as differences from the least one, in the fewest bytes that hold
-//! them all.
+//! Bit width reduction: the integers of a window as differences from the smallest one, in the fewest bytes that can
+//! hold all of them.
 //!
 //! Spec: TileDB format_spec, filters/bit_width_reduction.md
 
@@ -101,14 +101,14 @@ fn encode_as<T: Number<N>, const N: usize>(from: Part<'_>, max_window: u32, to: 
     Ok(())
 }
 
-/// Values of `M` bytes and the offset that each lacks.
+/// Expands values of `M` bytes by adding the offset.
 fn widen<T: Number<N>, const N: usize, const M: usize>(from: &[u8], offset: T, to: &mut [u8]) {
     for (from, to) in from.as_chunks::<M>().0.iter().zip(to.as_chunks_mut().0) {
         *to = offset.plus(T::extended(*from)).bytes();
     }
 }
 
-/// Appends what values have above the least one, in `M` bytes.
+/// Appends the differences of values from the smallest one, in `M` bytes.
 fn narrow<T: Number<N>, const N: usize, const M: usize>(values: &[[u8; N]], least: T, to: &mut Vec<u8>) {
     let at = to.len();
     to.resize(at + values.len() * M, 0);
@@ -120,17 +120,17 @@ fn narrow<T: Number<N>, const N: usize, const M: usize>(values: &[[u8; N]], leas
     }
 }
 
-/// The least of some values, and the bits that hold the difference of the greatest from it.
+/// The smallest of some values, and the number of bits that can hold the difference between it and the largest.
 ///
-/// TileDB computes the bits of the difference plus one. It takes differences that exceed the range of a signed type for
-/// negative ones, and loses values if those are close to 0; here, such values are stored as they are.
+/// TileDB computes the number of bits for the difference plus one. It mistakes differences that exceed the range of a
+/// signed type for negative ones, and loses values if those are close to 0; here, such values are stored unchanged.
 fn range<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> (T, u8) {
     let numbers = || values.iter().map(|value| T::of(*value));
     let (Some(least), Some(greatest)) = (numbers().min(), numbers().max()) else {
         return (T::ZERO, full::<T, N>());
     };
     let difference = greatest.wide().wrapping_sub(least.wide()).cast_unsigned();
-    // The greatest differences that TileDB puts into 8, 16 and 32 bits, one less than the greatest number.
+    // The largest differences that TileDB stores in 8, 16 and 32 bits, one less than the largest number.
     let [one, two, four] = if T::SIGNED { [0x7e, 0x7ffe, 0x7fff_fffe] } else { [0xfe, 0xfffe, 0xffff_fffe] };
     let bits = match difference {
         _ if T::SIGNED && difference >= u64::MAX >> (65 - T::BITS) => return (least, full::<T, N>()),
@@ -143,7 +143,7 @@ fn range<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> (T, u8) {
     (least, bits)
 }
 
-/// The bits of a whole value.
+/// The number of bits of a whole value.
 fn full<T: Number<N>, const N: usize>() -> u8 {
     u8::try_from(T::BITS).unwrap_or(u8::MAX)
 }

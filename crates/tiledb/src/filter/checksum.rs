@@ -36,7 +36,7 @@ impl Checksum {
         }
     }
 
-    /// Takes the digests from the front of the metadata, and returns how many bytes they are. Data is not changed.
+    /// Takes the digests from the front of the metadata, and returns their size in bytes. Data is not changed.
     pub(crate) fn decode(self, from: Part<'_>, verify: bool) -> Result<usize> {
         let mut d = from.decoder(match self {
             Checksum::Md5 => "MD5 Filter",
@@ -53,7 +53,7 @@ impl Checksum {
         Ok(taken)
     }
 
-    /// Compares `count` digests with those of as many parts of `bytes`.
+    /// Compares `count` digests with those of the same number of parts of `bytes`.
     fn check(self, count: u64, digests: &mut Decoder<'_>, bytes: &[u8], verify: bool) -> Result<()> {
         let mut left = bytes;
         for _ in 0..count {
@@ -81,10 +81,10 @@ impl Checksum {
         }
     }
 
-    /// Replaces the content of `metadata` by the digests and the metadata of the filters before.
+    /// Replaces the content of `metadata` with the digests and the metadata of the filters before.
     pub(crate) fn encode(self, from: Part<'_>, metadata: &mut Vec<u8>) -> Result<()> {
         let parts = [from.metadata, from.data];
-        // TileDB has no part for metadata that is empty, but one for data that is.
+        // TileDB has no part for empty metadata, but it has one for empty data.
         let has_metadata = !from.metadata.is_empty();
         metadata.clear();
         metadata.extend_from_slice(&u32::from(has_metadata).to_le_bytes());

@@ -1,7 +1,7 @@
-//! Tiles cut into chunks.
+//! Tiles that are cut into chunks.
 //!
-//! A filtered tile is the number of chunks in 64 bits, and the chunks: the sizes of the chunk as it was, of its data
-//! and of its metadata, in 32 bits each, then metadata and data.
+//! A filtered tile consists of the number of chunks in 64 bits, followed by the chunks. Each has the original size of
+//! the chunk, the size of its data and the size of its metadata, in 32 bits each, then the metadata and the data.
 //!
 //! Spec: TileDB format_spec, tile.md
 
@@ -10,7 +10,7 @@ use hyperslab_core::{Decoder, Error, ErrorKind, Limit, Place, Result};
 
 /// A chunk of a filtered tile.
 pub(crate) struct Chunk<'a> {
-    /// The size in bytes of what it decodes to. May be 0: TileDB ends some tiles of strings with such a chunk.
+    /// The size in bytes after decoding. It may be 0: TileDB ends some tiles of strings with such a chunk.
     pub(crate) len: usize,
     pub(crate) part: Part<'a>,
     pub(crate) place: Place,
@@ -20,12 +20,12 @@ pub(crate) struct Chunk<'a> {
 pub(crate) struct Chunks<'a> {
     d: Decoder<'a>,
     count: usize,
-    /// The size in bytes of all chunks decoded.
+    /// The size in bytes of all chunks after decoding.
     pub(crate) len: u64,
 }
 
 impl<'a> Chunks<'a> {
-    /// The chunks of a tile, which ends where the bytes end.
+    /// The chunks of a tile that ends where the bytes end.
     ///
     /// # Errors
     /// If they do not fill the bytes.
@@ -63,7 +63,7 @@ impl<'a> Chunks<'a> {
     }
 }
 
-/// Chunks one after another.
+/// Iterates over chunks.
 pub(crate) struct ChunkIter<'a> {
     d: Decoder<'a>,
     left: usize,
@@ -100,14 +100,14 @@ pub(crate) fn put(len: usize, metadata: &[u8], data: &[u8], out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// The size of chunks of a tile with cells of `cell` bytes: as many cells as 64 KiB hold, but at least one.
+/// The size of the chunks of a tile with cells of `cell` bytes: as many cells as fit in 64 KiB, but at least one.
 pub(crate) fn size(tile: usize, cell: usize) -> usize {
     let cell = cell.max(1);
     (tile.min(MAX_CHUNK) / cell * cell).max(cell)
 }
 
-/// Cuts the bytes of cells that differ in length into chunks of whole cells, about `size` bytes long. A cell that does
-/// not fit into a chunk begins a new one, unless the chunk is not yet half full, or gets at most half too long.
+/// Cuts the bytes of cells of different lengths into chunks of whole cells, about `size` bytes long. A cell that does
+/// not fit in a chunk begins a new one, unless the chunk is less than half full, or becomes too long by at most half.
 pub(crate) fn cut<'a>(tile: &'a [u8], offsets: &[u64], size: usize) -> Result<Vec<&'a [u8]>> {
     let wrong = || Error::invalid(format!("offsets that do not ascend to at most {}", tile.len()));
     let mut chunks = Vec::new();
@@ -145,9 +145,9 @@ pub(crate) fn cut<'a>(tile: &'a [u8], offsets: &[u64], size: usize) -> Result<Ve
     }
 }
 
-/// The size of the sizes before a chunk.
+/// The size in bytes of the sizes before a chunk.
 const HEADER: usize = 12;
-/// What TileDB cuts at, whatever the pipeline says.
+/// The size at which TileDB cuts, regardless of the pipeline.
 const MAX_CHUNK: usize = 65_536;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Compressors: metadata and data in parts, each compressed alone.
+//! Compressors: metadata and data in parts, each compressed separately.
 //!
-//! Metadata says the size of each part before and after, those of metadata first. What filters before a compressor
-//! left as metadata becomes data.
+//! The metadata contains the size of each part before and after compression, those of metadata first. The metadata that
+//! filters before a compressor produced becomes data.
 //!
 //! Spec: TileDB format_spec, filters/compression.md
 
@@ -22,18 +22,18 @@ pub(crate) struct Compression {
 enum Compressor {
     /// A codec of bytes.
     Codec([Codec; 1]),
-    /// Runs of cells of so many bytes.
+    /// Runs of cells of this size in bytes.
     Rle(usize),
     DoubleDelta(Integer),
     Delta(Integer),
 }
 
 impl Compression {
-    /// The compressor of a filter that gets values of `data_type`, in cells of `cell` bytes. `None` if the filter is
-    /// none.
+    /// The compressor of a filter that receives values of `data_type`, in cells of `cell` bytes. `None` if the filter
+    /// is not a compressor.
     ///
     /// # Errors
-    /// For datatypes that have no differences.
+    /// For datatypes without differences.
     pub(crate) fn new(filter: &Filter, data_type: DataType, cell: u64) -> Result<Option<Compression>> {
         let codec = |codec: Codec| Compressor::Codec([codec]);
         let (name, compressor) = match *filter {
@@ -41,7 +41,7 @@ impl Compression {
                 ("GZIP Filter", codec(Deflate { level: level_or(level, 0, 6)? }.into()))
             }
             Filter::Zstd { level } => {
-                // -7 is what TileDB takes for the least level.
+                // TileDB's minimum level is -7.
                 let level = if level < -7 { 3 } else { level };
                 ("ZSTD Filter", codec(Zstd { level, checksum: false }.into()))
             }
@@ -82,7 +82,7 @@ impl Compression {
         }
     }
 
-    /// The codec of bytes. `None` if it encodes numbers.
+    /// The codec for bytes. `None` if the compressor encodes numbers.
     pub(super) fn codec(&self) -> Option<&Codec> {
         match &self.compressor {
             Compressor::Codec([codec]) => Some(codec),
@@ -90,7 +90,7 @@ impl Compression {
         }
     }
 
-    /// Appends a part encoded to the data, and its sizes to the metadata.
+    /// Appends an encoded part to the data, and its sizes to the metadata.
     pub(super) fn encode_part(&self, raw: &[u8], to: &mut Filtered, work: &mut Work) -> Result<()> {
         let at = to.data.len();
         match &self.compressor {
@@ -114,7 +114,7 @@ impl Transform for Compression {
         let mut d = from.decoder(self.name);
         let counts = [d.u32()?, d.u32()?].map(u64::from);
         d.count(counts.iter().sum(), 8)?;
-        // All sizes are known and possible before anything is allocated.
+        // All sizes are known and valid before anything is allocated.
         let (mut sizes, mut left, mut lens) = (d.clone(), from.data, [0_usize; 2]);
         for (len, count) in lens.iter_mut().zip(counts) {
             for _ in 0..count {
@@ -154,7 +154,7 @@ impl Transform for Compression {
     }
 }
 
-/// Takes the sizes of a part, and its bytes from `left`. Returns its decoded size with them.
+/// Takes the sizes of a part, and its bytes from `left`. Returns them with the decoded size.
 fn part<'a>(d: &mut Decoder<'_>, left: &mut &'a [u8]) -> Result<(usize, &'a [u8])> {
     let at = d.clone();
     let (raw, len) = (d.u32()?, d.u32()?);
@@ -166,7 +166,7 @@ fn part<'a>(d: &mut Decoder<'_>, left: &mut &'a [u8]) -> Result<(usize, &'a [u8]
     Ok((usize::try_from(raw).unwrap_or(usize::MAX), stored))
 }
 
-/// A level, or the default if it is below the least.
+/// A level, or the default if it is below the minimum.
 fn level_or(level: i32, least: i32, default: u8) -> Result<u8> {
     if level < least {
         return Ok(default);
@@ -174,14 +174,14 @@ fn level_or(level: i32, least: i32, default: u8) -> Result<u8> {
     u8::try_from(level).map_err(|_| Error::malformed(format!("level {level}, expected at most 9")))
 }
 
-/// The integers of which differences are taken.
+/// The integer type whose differences are taken.
 fn differences(reinterpret: Option<DataType>, data_type: DataType) -> Result<Integer> {
     let data_type = reinterpret.unwrap_or(data_type);
     match data_type {
         DataType::Float32 | DataType::Float64 => {
             Err(Error::malformed(format!("differences of {}, expected integers", data_type.name())))
         }
-        // Texts are taken for bytes, whatever the size of their code units.
+        // Text is treated as bytes, whatever the size of its code units.
         DataType::Char => Ok(Integer::I8),
         _ => Ok(Integer::of_number(data_type).unwrap_or(Integer::U8)),
     }

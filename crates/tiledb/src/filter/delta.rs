@@ -1,5 +1,5 @@
-//! Delta: the first value and the differences of all others from the one before. They are preceded by the number of
-//! values in 64 bits.
+//! Delta: the first value, and for each other value its difference from the previous one. They are preceded by the
+//! number of values in 64 bits.
 //!
 //! Spec: TileDB format_spec, filters/delta.md
 

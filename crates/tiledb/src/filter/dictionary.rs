@@ -1,5 +1,5 @@
-//! Dictionary: each string is stored as the number of its entry in a dictionary, which is metadata. Numbers and
-//! lengths are big-endian.
+//! Dictionary: each string is stored as the number of its entry in a dictionary, which is stored as metadata. Numbers
+//! and lengths are big-endian.
 //!
 //! Spec: TileDB format_spec, filters/dictionary_encoding.md
 
@@ -7,7 +7,7 @@ use super::strings::{Strings, Width};
 use hyperslab_core::{Error, Result};
 use std::collections::HashMap;
 
-/// The entries of a dictionary, each after its length.
+/// The entries of a dictionary, each of which follows its length.
 pub(crate) fn entries(dictionary: &[u8], len: Width) -> Result<Vec<&[u8]>> {
     let mut left = dictionary;
     let mut entries = Vec::new();
@@ -36,8 +36,8 @@ pub(crate) fn decode_strings(
     Ok(())
 }
 
-/// Appends the numbers of the entries of strings to `out`. Returns the dictionary with the widths of numbers and of
-/// the lengths of entries.
+/// Appends the numbers of the entries of strings to `out`. Returns the dictionary, with the widths of numbers and of
+/// entry lengths.
 pub(crate) fn encode_strings<'a>(
     strings: impl Iterator<Item = &'a [u8]> + Clone,
     out: &mut Vec<u8>,
@@ -47,7 +47,7 @@ pub(crate) fn encode_strings<'a>(
         count += 1;
         longest = (string.len() as u64).max(longest);
     }
-    // TileDB takes the width of numbers from the number of cells, not of entries.
+    // TileDB derives the width of numbers from the number of cells, not of entries.
     let widths = [Width::of(count), Width::of(longest)];
     let [number, len] = widths;
     let (mut dictionary, mut known) = (Vec::new(), HashMap::new());

@@ -1,8 +1,8 @@
-//! Double delta: the differences of differences, in as many bits as the largest needs.
+//! Double delta: the differences of differences, in as many bits as the largest one needs.
 //!
-//! The bits of a difference in a byte, the number of values in 64 bits, the first two values, and for each value
-//! after them a sign bit and the bits of the difference. Bits fill words of 64 bits, which are little-endian, from
-//! the highest bit down. If a difference would need as many bits as a value, values are stored as they are.
+//! The encoding consists of the number of bits of a difference in one byte, the number of values in 64 bits, the first
+//! two values, and for each further value a sign bit and the bits of the difference. Bits fill little-endian words of
+//! 64 bits, from the highest bit down. If a difference would need as many bits as a value, values are stored unchanged.
 //!
 //! Spec: TileDB format_spec, filters/double_delta.md
 
@@ -29,7 +29,7 @@ pub(crate) fn check(integer: Integer, stored: &[u8], len: usize) -> Result<()> {
     }
 }
 
-/// The bits of a difference, and what follows the header.
+/// The number of bits of a difference, and the bytes after the header.
 fn header(size: usize, stored: &[u8], len: usize) -> Result<(u32, &[u8])> {
     let parts = stored.split_first();
     let parts = parts.and_then(|(bits, rest)| Some((bits, rest.split_first_chunk()?)));
@@ -59,7 +59,7 @@ fn decode_as<T: Number<N>, const N: usize>(stored: &[u8], out: &mut [u8]) -> Res
         out.copy_from_slice(body);
         return Ok(());
     }
-    // The first two values are stored as they are.
+    // The first two values are stored unchanged.
     let raw = len.min(2 * N);
     let (Some((first, words)), Some((begin, rest))) =
         (body.split_at_checked(raw), out.split_at_mut_checked(raw))
@@ -110,7 +110,7 @@ fn encode_as<T: Number<N>, const N: usize>(raw: &[u8], out: &mut Vec<u8>) -> Res
     out.reserve(usize::try_from(words).unwrap_or(0).saturating_mul(8));
     let mut writer = Writer { out, word: 0, room: 64 };
     for value in rest {
-        // No difference exceeds 64 bits, or values would be stored as they are.
+        // No difference exceeds 64 bits; otherwise values would be stored unchanged.
         let value = T::of(*value).wide();
         let difference = value.wrapping_sub(last);
         let change = difference.wrapping_sub(last_difference);
@@ -121,8 +121,8 @@ fn encode_as<T: Number<N>, const N: usize>(raw: &[u8], out: &mut Vec<u8>) -> Res
     Ok(())
 }
 
-/// The bits that the largest change of difference takes, at least 1; 0 without any. `None` if a difference exceeds 64
-/// bits. TileDB counts the first difference as a change.
+/// The number of bits that the largest change of the difference takes, at least 1; 0 without any change. `None` if a
+/// difference exceeds 64 bits. TileDB counts the first difference as a change.
 fn bits_of_largest<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> Option<u32> {
     let [first, second, rest @ ..] = values else { return Some(0) };
     if rest.is_empty() {
@@ -143,7 +143,7 @@ fn bits_of_largest<T: Number<N>, const N: usize>(values: &[[u8; N]]) -> Option<u
 /// Takes bits from words, the highest first.
 struct Reader<'a> {
     words: std::slice::Iter<'a, [u8; 8]>,
-    /// The next bits in the highest places, zeros below.
+    /// The next bits in the highest places, with zeros below.
     word: u64,
     have: u32,
 }
@@ -170,7 +170,7 @@ impl Reader<'_> {
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
     word: u64,
-    /// The lowest bits of the word that are free, 1 to 64.
+    /// The number of free bits at the low end of the word, 1 to 64.
     room: u32,
 }
 

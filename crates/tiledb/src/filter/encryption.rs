@@ -16,10 +16,10 @@ impl Key {
     /// The size of a key in bytes.
     pub const LEN: usize = 32;
 
-    /// The key of these bytes.
+    /// A key with these bytes.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for other than 32 bytes.
+    /// [`ErrorKind::InvalidArgument`] if there are not exactly 32 bytes.
     pub fn new(bytes: &[u8]) -> Result<Key> {
         match bytes.try_into() {
             Ok(bytes) => Ok(Key(bytes)),
@@ -34,7 +34,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The filter, with the cipher of the key if there is one.
+/// The filter, with the cipher of the key if one is given.
 #[derive(Default)]
 pub(crate) struct Encryption {
     cipher: Option<Box<Aes256Gcm>>,
@@ -111,7 +111,7 @@ impl Transform for Encryption {
     }
 }
 
-/// What stands before the data of each part.
+/// The header of each part, before its data.
 struct Header {
     len: usize,
     nonce: [u8; 12],
@@ -130,7 +130,7 @@ impl Header {
     }
 }
 
-/// Takes the next part from `left` and decrypts it to the front of `out`.
+/// Takes the next part from `left` and decrypts it into the front of `out`.
 fn decrypt(cipher: &Aes256Gcm, d: &mut Decoder<'_>, left: &mut &[u8], out: &mut &mut [u8]) -> Result<()> {
     let at = d.clone();
     let Header { len, nonce, tag } = Header::decode(d)?;
@@ -147,7 +147,7 @@ fn decrypt(cipher: &Aes256Gcm, d: &mut Decoder<'_>, left: &mut &[u8], out: &mut 
     })
 }
 
-/// The error in the first bytes of an array or a group that are decrypted: another key is more probable than damage.
+/// The error in the first decrypted bytes of an array or a group: a wrong key is more likely than damage.
 pub(crate) fn with_another_key(error: Error) -> Error {
     let is_not_decrypted = error.place().is_some_and(|place| place.structure == STRUCTURE);
     match error.kind() == ErrorKind::Checksum && is_not_decrypted {
@@ -165,5 +165,5 @@ pub(crate) fn with_another_key(error: Error) -> Error {
 
 const STRUCTURE: &str = "AES-256-GCM Filter";
 
-/// The size of what stands before the data of each part.
+/// The size of the header of each part.
 const PART: usize = 36;

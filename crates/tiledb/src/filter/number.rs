@@ -15,7 +15,7 @@ pub(crate) enum Integer {
     U64,
 }
 
-/// Calls a function that is generic over a [`Number`] and its size with the type that `$integer` names.
+/// Calls a function that is generic over a [`Number`] and its size with the type that `$integer` stands for.
 macro_rules! with_integer {
     ($integer:expr, $function:ident, $($argument:expr),*) => {
         match $integer {
@@ -33,7 +33,7 @@ macro_rules! with_integer {
 pub(crate) use with_integer;
 
 impl Integer {
-    /// The integers of a datatype that counts or measures: numbers, dates and times.
+    /// The integer type of a datatype that counts or measures: numbers, dates and times.
     pub(crate) fn of_number(data_type: DataType) -> Option<Integer> {
         match data_type {
             DataType::Int8 => Some(Integer::I8),
@@ -81,10 +81,10 @@ pub(crate) trait Number<const N: usize>: Copy + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
-    /// The same 64 bits as those of the value in C++ when it is converted to a signed integer of 64 bits.
+    /// The same 64 bits that C++ produces when it converts the value to a signed integer of 64 bits.
     fn wide(self) -> i64;
 
-    /// How much the value is above another one. `None` if that exceeds 64 bits.
+    /// The amount by which the value exceeds another one. `None` if that exceeds 64 bits.
     fn above(self, other: Self) -> Option<i64>;
 
     /// The lowest bits of a wide integer.
@@ -93,7 +93,7 @@ pub(crate) trait Number<const N: usize>: Copy + Ord {
         wide.to_le_bytes().first_chunk().map_or(Self::ZERO, |low| Self::of(*low))
     }
 
-    /// The value of an integer of `M` bytes of the same sign.
+    /// The value of an integer of `M` bytes with the same signedness.
     #[inline(always)]
     fn extended<const M: usize>(low: [u8; M]) -> Self {
         let is_negative = Self::SIGNED && low.last().is_some_and(|high| *high >= 0x80);

@@ -1,24 +1,24 @@
-//! What passes from filter to filter.
+//! The data that passes from filter to filter.
 
 use hyperslab_core::memory::check_memory;
 use hyperslab_core::{Decoder, Error, ErrorKind, Result};
 
 /// One filter, for the datatype that reaches it.
 pub(crate) trait Transform: Send + Sync {
-    /// Decodes the data to `out`, and replaces the content of `rest` by the metadata of the filters before this one.
+    /// Decodes the data to `out`, and replaces the content of `rest` with the metadata of the filters before this one.
     fn decode(&self, from: Part<'_>, out: Output<'_>, rest: &mut Vec<u8>, work: &mut Work) -> Result<()>;
 
-    /// Replaces the content of `to` by the metadata and data that this filter makes of `from`.
+    /// Replaces the content of `to` with the metadata and data that this filter produces from `from`.
     fn encode(&self, from: Part<'_>, to: &mut Filtered, work: &mut Work) -> Result<()>;
 }
 
 /// A chunk between two filters.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
-    /// The metadata of the filters that it went through.
+    /// The metadata of the filters that the chunk has passed through.
     pub(crate) metadata: &'a [u8],
     pub(crate) data: &'a [u8],
-    /// Where the chunk begins in the file, for errors.
+    /// The file offset of the chunk, for errors.
     pub(crate) stored_at: u64,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Part<'a> {
         Decoder::decoded(name, "chunk metadata", self.stored_at, self.metadata)
     }
 
-    /// The data cut into the parts whose number and lengths stand at the cursor.
+    /// The data cut into parts, whose number and lengths are at the cursor.
     pub(crate) fn cut(&self, d: &mut Decoder<'_>) -> Result<Vec<&'a [u8]>> {
         let count = u64::from(d.u32()?);
         let count = d.count(count, 4)?;
@@ -42,7 +42,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Takes as many bytes from `left` as the length at the cursor says.
+/// Takes the number of bytes given by the length at the cursor from `left`.
 fn take_part<'a>(d: &mut Decoder<'_>, left: &mut &'a [u8]) -> Result<&'a [u8]> {
     let at = d.clone();
     let len = d.u32()?;
@@ -54,7 +54,7 @@ fn take_part<'a>(d: &mut Decoder<'_>, left: &mut &'a [u8]) -> Result<&'a [u8]> {
     Ok(part)
 }
 
-/// Checks that the parts are all of the data.
+/// Checks that the parts cover all of the data.
 pub(crate) fn all_taken(d: &Decoder<'_>, left: &[u8]) -> Result<()> {
     match left.is_empty() {
         true => Ok(()),
@@ -62,23 +62,23 @@ pub(crate) fn all_taken(d: &Decoder<'_>, left: &[u8]) -> Result<()> {
     }
 }
 
-/// Metadata and data that a filter made.
+/// Metadata and data that a filter produced.
 #[derive(Default)]
 pub(crate) struct Filtered {
     pub(crate) metadata: Vec<u8>,
     pub(crate) data: Vec<u8>,
 }
 
-/// Where decoded data goes.
+/// The destination of decoded data.
 pub(crate) enum Output<'o> {
-    /// To the place of the chunk in the tile, which it must fill.
+    /// The place of the chunk in the tile, which the data must fill.
     Place(&'o mut [u8]),
-    /// To a buffer, for the next filter.
+    /// A buffer, for the next filter.
     Buffer(&'o mut Vec<u8>),
 }
 
 impl<'o> Output<'o> {
-    /// Room for `len` bytes, which replace what was there.
+    /// Room for `len` bytes, which replace the previous content.
     ///
     /// # Errors
     /// If the place has another length, or a buffer would exceed the maximum.
@@ -112,20 +112,20 @@ pub(crate) fn resized<'o>(buffer: &'o mut Vec<u8>, len: usize, work: &Work) -> R
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) codec: hyperslab_codec::Scratch,
-    /// Bytes that are appended to others.
+    /// A buffer for bytes that are appended to others.
     pub(crate) buffer: Vec<u8>,
-    /// The maximum of decoded bytes between two filters.
+    /// The maximum number of decoded bytes between two filters.
     pub(crate) max: usize,
 }
 
-/// Replaces the content of `to` by `own` and the metadata of the filters before.
+/// Replaces the content of `to` with `own` and the metadata of the filters before.
 pub(crate) fn prepend(to: &mut Vec<u8>, own: &[u8], before: &[u8]) {
     to.clear();
     to.extend_from_slice(own);
     to.extend_from_slice(before);
 }
 
-/// A length as the 32 bits that files have for it.
+/// A length in 32 bits, as files store it.
 ///
 /// # Errors
 /// If it does not fit.

@@ -1,7 +1,7 @@
 //! The chunks of a tile, decoded one by one.
 //!
-//! A chunk has 64 KiB in most tiles, so that its cells are still in the cache of the processor when they are copied to
-//! their places; chunks of which nothing is needed are not decoded.
+//! A chunk has 64 KiB in most tiles, so its cells are still in the CPU cache when they are copied to their destination.
+//! Chunks that are not needed are not decoded.
 
 use super::chunk::{Chunk, ChunkIter, Chunks};
 use super::pipeline::{Pipeline, Scratch};
@@ -14,7 +14,7 @@ pub(crate) struct Pieces<'a> {
     pipeline: &'a Pipeline,
     chunks: Chunks<'a>,
     left: ChunkIter<'a>,
-    /// Whether chunks end within cells. Then the only piece is the tile.
+    /// Whether chunks end within cells. Then the whole tile is the only piece.
     is_cut: bool,
     current: Option<Chunk<'a>>,
     start: usize,
@@ -25,10 +25,10 @@ impl<'a> Pieces<'a> {
         Pieces { pipeline, left: chunks.iter(), chunks, is_cut, current: None, start: 0 }
     }
 
-    /// The bytes of the tile that the next piece has. `None` at the end.
+    /// The byte range of the next piece in the tile. `None` at the end.
     ///
     /// # Errors
-    /// If chunks are malformed, which was seen before.
+    /// If chunks are malformed, which was already checked.
     pub(crate) fn next_piece(&mut self) -> Result<Option<Range<usize>>> {
         if self.is_cut {
             let all = usize::try_from(self.chunks.len).unwrap_or(usize::MAX);
@@ -41,7 +41,7 @@ impl<'a> Pieces<'a> {
         Ok(Some(start..self.start))
     }
 
-    /// Decodes the piece that [`next_piece`](Self::next_piece) gave, to `buffer` if it is not stored as it is.
+    /// Decodes the piece that [`next_piece`](Self::next_piece) returned, into `buffer` unless it is stored unchanged.
     ///
     /// # Errors
     /// As [`Pipeline::decode`].

@@ -20,7 +20,7 @@ use crate::format::filter_pipeline::{Filter, FilterPipeline};
 use hyperslab_core::memory::check_memory;
 use hyperslab_core::{Decoder, Error, Result};
 
-/// The filters of a pipeline, made for tiles of one type.
+/// The filters of a pipeline, prepared for tiles of one type.
 ///
 /// ```
 /// use hyperslab_core::Decoder;
@@ -55,18 +55,18 @@ pub struct Scratch {
     work: Work,
 }
 
-/// One filter. Those that never change anything are not steps.
+/// One filter. Filters that never change anything are not steps.
 enum Step {
-    /// Changes metadata alone.
+    /// Changes only metadata.
     Checksum(Checksum),
     Encryption(Encryption),
     Transform(Box<dyn Transform>),
 }
 
-/// Where a chunk is between two steps.
+/// The location of a chunk between two steps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
-    /// As the caller gave it.
+    /// As given by the caller.
     Given,
     /// In a buffer.
     Held,
@@ -80,7 +80,7 @@ impl Scratch {
         Scratch::default()
     }
 
-    /// The capacity of all buffers in bytes. A caller that keeps the scratch can drop it if that is too much.
+    /// The capacity of all buffers in bytes. A caller that keeps the scratch can drop it if this is too much.
     pub fn held(&self) -> usize {
         let Scratch { held, spare, work } = self;
         let own = [&held.metadata, &held.data, &spare.metadata, &spare.data, &work.buffer];
@@ -129,22 +129,22 @@ impl Pipeline {
         self
     }
 
-    /// The same pipeline without comparing checksums. Encrypted tiles are verified always.
+    /// The same pipeline without comparing checksums. Encrypted tiles are always verified.
     #[must_use]
     pub fn without_verification(mut self) -> Pipeline {
         self.verify = false;
         self
     }
 
-    /// Whether tiles have strings whose offsets are not stored but rebuilt. Then tiles are decoded with
+    /// Whether tiles have strings whose offsets are not stored but rebuilt. Such tiles are decoded with
     /// [`Pipeline::decode_strings`], and the tile of offsets has no chunks.
     pub fn rebuilds_offsets(&self) -> bool {
         self.strings.is_some()
     }
 
-    /// Decodes a tile, which ends where the bytes of `tile` end. It replaces what was in `out`.
+    /// Decodes a tile, which ends where the bytes of `tile` end. It replaces the content of `out`.
     ///
-    /// Memory is bounded by a small multiple of `limit`, whatever the bytes of the tile say.
+    /// Memory is bounded by a small multiple of `limit`, whatever the bytes of the tile contain.
     ///
     /// # Errors
     /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more than `limit` bytes,
@@ -166,7 +166,7 @@ impl Pipeline {
         self.decode_chunks(&chunks, out, scratch)
     }
 
-    /// Decodes a tile whose decoded size is known to its place.
+    /// Decodes a tile with a known decoded size directly to its destination.
     ///
     /// # Errors
     /// As [`Pipeline::decode`]; [`Malformed`](hyperslab_core::ErrorKind::Malformed) if the tile has another size.
@@ -179,8 +179,8 @@ impl Pipeline {
         self.decode_chunks(&chunks, out, scratch)
     }
 
-    /// Decodes a tile of strings whose offsets are not stored. The bytes of the strings, and where each begins, replace
-    /// what was in `out` and `offsets`.
+    /// Decodes a tile of strings whose offsets are not stored. The bytes of the strings, and the start of each, replace
+    /// the content of `out` and `offsets`.
     ///
     /// # Errors
     /// As [`Pipeline::decode`]. `limit` counts 8 bytes for each offset.
@@ -215,10 +215,10 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Appends a tile of cells of one size, filtered, to `out`.
+    /// Filters a tile of cells of one size, and appends it to `out`.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for values that a filter does not hold, or a
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for values that a filter cannot represent, or a
     /// missing key; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for lossy WebP.
     pub fn encode(&self, tile: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         if self.strings.is_some() {
@@ -230,11 +230,12 @@ impl Pipeline {
         chunks.into_iter().try_for_each(|chunk| self.encode_chunk(chunk, out, scratch))
     }
 
-    /// Appends a tile of cells that differ in size, filtered, to `out`. `offsets` are where cells begin in `tile`.
+    /// Filters a tile of cells that differ in size, and appends it to `out`. `offsets` are the starts of cells in
+    /// `tile`.
     ///
     /// # Errors
-    /// As [`Pipeline::encode`]; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for offsets that do
-    /// not ascend from 0.
+    /// As [`Pipeline::encode`]; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for offsets that do not
+    /// ascend from 0.
     pub fn encode_variable(
         &self,
         tile: &[u8],
@@ -280,8 +281,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The chunks of a tile of `len` bytes, each of whole cells of `cell` bytes, to be decoded one by one or left out.
-    /// Where a cell is cut, the tile is one piece.
+    /// The chunks of a tile of `len` bytes, each with whole cells of `cell` bytes, to be decoded one by one or skipped.
+    /// If a cell is cut, the tile is one piece.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if the tile has another size or does not end with its
@@ -306,7 +307,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Decodes a chunk to `place`, or returns `false` if its data is stored as it is, in the size of the place.
+    /// Decodes a chunk to `place`, or returns `false` if its data is stored unchanged, with the size of the place.
     pub(super) fn placed(&self, chunk: &Chunk<'_>, place: &mut [u8], scratch: &mut Scratch) -> Result<bool> {
         let max = max_between(place.len() as u64);
         let (at, skip) = self.undo(chunk, Some(&mut *place), max, scratch)?;
@@ -324,8 +325,8 @@ impl Pipeline {
         }
     }
 
-    /// Undoes all steps from last to first. The first that changes data decodes to `place`, if there is one. Returns
-    /// where the data is, and how much of the metadata is used up.
+    /// Undoes all steps from last to first. The first step that changes data decodes to `place`, if there is one.
+    /// Returns the location of the data, and how much of the metadata was consumed.
     fn undo(
         &self,
         chunk: &Chunk<'_>,
@@ -377,7 +378,7 @@ impl Pipeline {
         self.finish_chunk(raw, At::Given, out, scratch)
     }
 
-    /// Applies all steps to data that is `raw` or held, and appends the chunk.
+    /// Applies all steps to data that is in `raw` or in a buffer, and appends the chunk.
     fn finish_chunk(&self, raw: &[u8], mut at: At, out: &mut Vec<u8>, scratch: &mut Scratch) -> Result<()> {
         let Scratch { held, spare, work } = scratch;
         for step in &self.steps {
@@ -402,15 +403,15 @@ impl Pipeline {
 }
 
 impl Scratch {
-    /// The metadata that is left of a chunk.
+    /// The remaining metadata of a chunk.
     fn metadata<'a>(&'a self, chunk: &Chunk<'a>, at: At, skip: usize) -> Part<'a> {
         let metadata = if at == At::Given { chunk.part.metadata } else { &self.held.metadata };
         Part { metadata: metadata.get(skip..).unwrap_or_default(), ..chunk.part }
     }
 }
 
-/// The filter that knows strings, if the pipeline begins with one and the version has it: run-length encoding since
-/// version 12 and dictionaries since 13, and both for UTF-8 since 17.
+/// The filter that processes strings, if the pipeline begins with one and the version supports it: run-length encoding
+/// since version 12 and dictionaries since 13, and both for UTF-8 since 17.
 fn string_filter(stored: &FilterPipeline, tile: &TileType) -> Option<StringFilter> {
     let (filter, since) = match stored.filters.first()? {
         Filter::Rle { .. } => (StringFilter::Rle, 12),
@@ -425,7 +426,7 @@ fn string_filter(stored: &FilterPipeline, tile: &TileType) -> Option<StringFilte
     (tile.is_variable && tile.version >= since).then_some(filter)
 }
 
-/// The step of a filter that gets values of a datatype. `None` if it never changes anything.
+/// The step of a filter that receives values of a datatype. `None` if it never changes anything.
 fn step(filter: &Filter, data_type: DataType, tile: &TileType) -> Result<Option<Step>> {
     if let Some(compression) = Compression::new(filter, data_type, tile.cell_size)? {
         return Ok(Some(Step::Transform(Box::new(compression))));
@@ -448,7 +449,7 @@ fn step(filter: &Filter, data_type: DataType, tile: &TileType) -> Result<Option<
             _ => return Ok(None),
         },
         Filter::PositiveDelta { max_window } => {
-            // Bytes without a meaning are numbers here.
+            // Bytes without a meaning are treated as numbers here.
             let is_bytes =
                 matches!(data_type, DataType::Blob | DataType::Bool | DataType::GeomWkb | DataType::GeomWkt);
             match counted(data_type, tile).or(is_bytes.then_some(Integer::U8)) {
@@ -468,13 +469,14 @@ fn step(filter: &Filter, data_type: DataType, tile: &TileType) -> Result<Option<
     Ok(Some(Step::Transform(transform)))
 }
 
-/// The integers of a datatype that filters with windows change. Before version 20, they left dates and times alone.
+/// The integer type in which filters with windows process a datatype. Before version 20, they left dates and times
+/// unchanged.
 fn counted(data_type: DataType, tile: &TileType) -> Option<Integer> {
     let is_left_alone = tile.version < 20 && (data_type.is_datetime() || data_type.is_time());
     if is_left_alone { None } else { Integer::of_number(data_type) }
 }
 
-/// The datatype of what a filter leaves.
+/// The datatype of the output of a filter.
 fn output(filter: &Filter, data_type: DataType) -> DataType {
     let signed = |size: u64| match size {
         1 => DataType::Int8,
@@ -493,8 +495,8 @@ fn output(filter: &Filter, data_type: DataType) -> DataType {
     }
 }
 
-/// The maximum of bytes between two filters, for a chunk of `len` bytes. Filters that compress nothing make it longer:
-/// runs of single bytes take three times as much.
+/// The maximum number of bytes between two filters, for a chunk of `len` bytes. Filters that do not succeed in
+/// compressing make it longer: runs of single bytes take three times as much.
 fn max_between(len: u64) -> usize {
     usize::try_from(len.saturating_mul(4).saturating_add(1 << 20)).unwrap_or(usize::MAX)
 }

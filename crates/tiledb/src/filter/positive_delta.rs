@@ -1,6 +1,6 @@
 //! Positive delta: the differences of values that do not decrease, in windows.
 //!
-//! The values of a window are as many bytes long as before. What it is good for are filters after it.
+//! The values of a window keep their size in bytes. The benefit comes from the filters that follow.
 //!
 //! Spec: TileDB format_spec, filters/positive_delta.md
 

@@ -1,5 +1,6 @@
-//! Run-length encoding: each run of equal cells is stored as the cell and the length of the run, or, for strings, the
-//! length of the run, that of the string, and the string. Lengths are big-endian, unlike all else in TileDB.
+//! Run-length encoding: each run of equal cells is stored as the cell and the length of the run; for strings, as the
+//! length of the run, the length of the string, and the string. Lengths are big-endian, unlike everything else in
+//! TileDB.
 //!
 //! Spec: TileDB format_spec, filters/rle.md
 
@@ -90,7 +91,7 @@ pub(crate) fn encode_strings<'a>(
     widths
 }
 
-/// Strings, and how many times each stands in a row.
+/// Strings, and how many times each occurs in a row.
 fn string_runs<'a>(mut strings: impl Iterator<Item = &'a [u8]>) -> impl Iterator<Item = (&'a [u8], u64)> {
     let mut next = strings.next();
     std::iter::from_fn(move || {

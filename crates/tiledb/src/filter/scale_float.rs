@@ -7,7 +7,7 @@ use super::part::{Filtered, Output, Part, Transform, Work, len32, take_room};
 use crate::format::filter_pipeline::ScaleFloat as Options;
 use hyperslab_core::{Error, Result};
 
-/// The scale and offset, the integers, and whether numbers are double.
+/// The scale and offset, the integer type, and whether numbers have double precision.
 pub(crate) struct ScaleFloat {
     pub(crate) scale: f64,
     pub(crate) offset: f64,
@@ -47,13 +47,13 @@ impl ScaleFloat {
         }
     }
 
-    /// Whether a number is one that the filter encodes.
+    /// Whether the filter can encode a number.
     pub(crate) fn encodes(&self, number: &[u8]) -> bool {
         let mut to = vec![0; self.integer.size()];
         number.len() == self.size() && with_types!(self, to_integers, self, number, &mut to).is_ok()
     }
 
-    /// The number that is 0 once it is encoded.
+    /// The number that is encoded as 0.
     pub(crate) fn zero(&self) -> Vec<u8> {
         #[expect(clippy::cast_possible_truncation, reason = "the format says to compute in single precision")]
         match self.is_double {
@@ -146,10 +146,10 @@ trait Real<const S: usize>: Copy {
     fn of(bytes: [u8; S]) -> Self;
     fn bytes(self) -> [u8; S];
     fn double(self) -> f64;
-    /// The number of an integer: scaled in double precision, then rounded.
+    /// Converts an integer to a number: scaled in double precision, then rounded.
     fn scaled(integer: i64, scale: f64, offset: f64) -> Self;
     /// The whole number to store, computed in the precision of the type. `None` for numbers that TileDB refuses:
-    /// infinite, subnormal, and those that are none.
+    /// infinite and subnormal numbers, and NaN.
     fn unscaled(self, scale: f64, offset: f64) -> Option<f64>;
 }
 

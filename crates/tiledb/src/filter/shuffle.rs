@@ -1,4 +1,4 @@
-//! Byteshuffle and bitshuffle: bytes or bits of equal significance together.
+//! Byteshuffle and bitshuffle: group bytes or bits of equal significance.
 //!
 //! Spec: TileDB format_spec, filters/byteshuffle.md and filters/bitshuffle.md
 
@@ -10,7 +10,7 @@ use hyperslab_core::Result;
 pub(crate) struct Shuffle {
     codec: [Codec; 1],
     name: &'static str,
-    /// The number of bytes of which a part is a multiple if it is shuffled, and 1 if all are.
+    /// Only parts whose length is a multiple of this number of bytes are shuffled; 1 if all are.
     multiple: usize,
     /// The size of an element in bytes.
     element: usize,
@@ -33,7 +33,7 @@ impl Shuffle {
         len.is_multiple_of(self.multiple) && len.is_multiple_of(self.element)
     }
 
-    /// The data in parts: what is a multiple of eight bytes and what is left, if only such parts are shuffled.
+    /// The data in parts: if only multiples of eight bytes are shuffled, the largest such part and the rest.
     fn parts<'a>(&self, data: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let whole = data.len() / self.multiple * self.multiple;
         let (whole, rest) = data.split_at_checked(whole).unwrap_or((data, &[]));

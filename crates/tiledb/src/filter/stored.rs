@@ -1,8 +1,8 @@
-//! Tiles that another format has compressed already, put into the frame of TileDB without being encoded again.
+//! Tiles that another format has already compressed, put into the framing of TileDB without encoding them again.
 //!
-//! Of a byteshuffle and a compressor, alone or together, the bytes of a whole tile are those of other formats; only what
-//! stands before them differs: the lengths of chunk and parts, and the metadata of the shuffle, which the compressor takes
-//! for data.
+//! With byteshuffle and a compressor, alone or together, the bytes of a whole tile are the same as in other formats.
+//! Only what precedes them differs: the lengths of chunk and parts, and the metadata of the shuffle, which the
+//! compressor treats as data.
 
 use super::compression::Compression;
 use super::part::{Filtered, Work, len32};
@@ -11,7 +11,7 @@ use crate::format::filter_pipeline::{Filter, FilterPipeline};
 use hyperslab_codec::{Codec, Shuffle};
 use hyperslab_core::Result;
 
-/// The frame of tiles whose bytes are compressed already.
+/// The framing of tiles whose bytes are already compressed.
 pub struct StoredTiles {
     codecs: Vec<Codec>,
     compression: Compression,
@@ -19,7 +19,7 @@ pub struct StoredTiles {
 }
 
 impl StoredTiles {
-    /// The frame of tiles of one pipeline. `None` for pipelines of other filters.
+    /// The framing of tiles of one pipeline. `None` for pipelines with other filters.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for options that a filter does not have.
@@ -54,7 +54,7 @@ impl StoredTiles {
         let parts = [u32::from(self.shuffles), 1].map(u32::to_le_bytes).concat();
         frame.metadata.extend_from_slice(&parts);
         if self.shuffles {
-            // One part, of the length of the tile.
+            // One part, with the length of the tile.
             let metadata = [1_u32.to_le_bytes(), len32(len)?].concat();
             self.compression.encode_part(&metadata, &mut frame, &mut Work::default())?;
         }

@@ -1,5 +1,5 @@
-//! Run-length encoding and dictionary of strings that differ in length. Both know the strings, so the offsets of cells
-//! are not stored but rebuilt.
+//! Run-length encoding and dictionary for strings of different lengths. Both process whole strings, so the offsets of
+//! cells are not stored but rebuilt.
 //!
 //! Spec: TileDB format_spec, filters/rle.md and filters/dictionary_encoding.md
 
@@ -58,7 +58,7 @@ impl StringFilter {
         to.finish()
     }
 
-    /// Replaces the content of `to` by the metadata and data of strings, which are `cells` cut at `offsets`.
+    /// Replaces the content of `to` with the metadata and data of strings, which are `cells` cut at `offsets`.
     pub(crate) fn encode(self, cells: &[u8], offsets: &[u64], to: &mut Filtered) -> Result<()> {
         let ends = offsets.iter().skip(1).copied().chain([cells.len() as u64]);
         let strings = offsets.iter().zip(ends).map(|(start, end)| {
@@ -94,18 +94,18 @@ impl StringFilter {
     }
 }
 
-/// Decoded strings: their bytes, and where each begins.
+/// Decoded strings: their bytes, and the start of each.
 pub(crate) struct Strings<'o> {
     bytes: &'o mut Vec<u8>,
     offsets: &'o mut Vec<u64>,
-    /// How many bytes and strings are still expected.
+    /// The number of bytes and strings that are still expected.
     left: [u64; 2],
-    /// How many bytes may be taken in memory.
+    /// The maximum number of bytes of memory.
     limit: u64,
 }
 
 impl<'o> Strings<'o> {
-    /// Strings that may take up to `limit` bytes, with 8 for each offset. They replace what was there.
+    /// Strings that may take up to `limit` bytes, including 8 for each offset. They replace the previous content.
     pub(crate) fn new(bytes: &'o mut Vec<u8>, offsets: &'o mut Vec<u64>, limit: u64) -> Strings<'o> {
         bytes.clear();
         offsets.clear();
@@ -124,7 +124,7 @@ impl<'o> Strings<'o> {
         }
     }
 
-    /// Appends the same string some times.
+    /// Appends the same string several times.
     pub(crate) fn push(&mut self, string: &[u8], times: u64) -> Result<()> {
         let [bytes, strings] = &mut self.left;
         let len = (string.len() as u64).checked_mul(times).and_then(|len| bytes.checked_sub(len));
@@ -142,7 +142,7 @@ impl<'o> Strings<'o> {
         Ok(())
     }
 
-    /// Checks that the strings are as many bytes as their chunk says.
+    /// Checks that the strings have the number of bytes that their chunk states.
     pub(crate) fn check_len(&self, len: usize) -> Result<()> {
         match self.bytes.len() == len {
             true => Ok(()),
@@ -213,7 +213,7 @@ impl Width {
         }
     }
 
-    /// Takes a length, and as many bytes as it says.
+    /// Takes a length, and the number of bytes that it states.
     pub(crate) fn take_bytes<'a>(self, left: &mut &'a [u8]) -> Result<&'a [u8]> {
         let len = self.take(left)?;
         let parts = usize::try_from(len).ok().and_then(|len| left.split_at_checked(len));
@@ -224,7 +224,7 @@ impl Width {
         Ok(bytes)
     }
 
-    /// Appends a number, of which higher bytes than the width has are 0.
+    /// Appends a number whose bytes beyond the width are 0.
     pub(crate) fn put(self, number: u64, out: &mut Vec<u8>) {
         let bytes = number.to_be_bytes();
         out.extend(bytes.iter().skip(8 - usize::from(self.bytes())));

@@ -1,15 +1,15 @@
-//! What the cells of a tile are, which decides what filters do with them.
+//! The type of the cells of a tile, which determines how filters process them.
 
 use crate::format::data_type::DataType;
 
-/// What a tile holds.
+/// The type of the content of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileType {
     /// The datatype of a value.
     pub data_type: DataType,
-    /// The size of a cell in bytes; of a value, if cells differ in their number of values.
+    /// The size of a cell in bytes; the size of a value if cells differ in their number of values.
     pub cell_size: u64,
-    /// Whether cells differ in their number of values. Their offsets are a tile of their own.
+    /// Whether cells differ in their number of values. Their offsets are stored in a separate tile.
     pub is_variable: bool,
     /// The format version of the fragment.
     pub version: u32,
@@ -32,7 +32,7 @@ impl TileType {
         TileType::fixed(DataType::UInt64, 1, version)
     }
 
-    /// Which cells are not null.
+    /// The validities of cells: which of them are not null.
     pub fn validity(version: u32) -> TileType {
         TileType::fixed(DataType::UInt8, 1, version)
     }

@@ -1,4 +1,4 @@
-//! WebP: a tile as an image, whose rows are those of the tile.
+//! WebP: a tile as an image with the same rows.
 //!
 //! Spec: TileDB format_spec, filters/webp.md
 
@@ -12,17 +12,17 @@ use std::io::Cursor;
 /// An image.
 pub(crate) struct Webp {
     options: Options,
-    /// The bytes of a pixel: the colours in `format`.
+    /// The number of bytes of a pixel: the number of colours in `format`.
     depth: usize,
     /// Whether the first colour is blue.
     is_blue_first: bool,
 }
 
 impl Webp {
-    /// The filter of these options.
+    /// The filter with these options.
     ///
     /// # Errors
-    /// If they do not say what a pixel is.
+    /// If they do not define a pixel.
     pub(crate) fn new(options: &Options) -> Result<Webp> {
         let (depth, is_blue_first) = match options.format {
             WebpFormat::None => return Err(Error::malformed("no input format of WebP images")),
@@ -34,7 +34,7 @@ impl Webp {
         Ok(Webp { options: *options, depth, is_blue_first })
     }
 
-    /// The bytes of an image in a tile.
+    /// The number of bytes of an image in a tile.
     fn len(&self) -> usize {
         usize::from(self.options.x_extent) * usize::from(self.options.y_extent)
     }
@@ -52,7 +52,7 @@ impl Webp {
                 out.len()
             )));
         }
-        // The decoder takes memory for the frame before it compares its size with that of the image.
+        // The decoder allocates memory for the frame before it compares the size of the frame with that of the image.
         if lossy_frame(stored)?.is_some_and(|frame| frame != (width, height)) {
             return Err(Error::malformed(format!(
                 "a WebP frame of another size than {width} times {height}"
@@ -130,7 +130,7 @@ impl Transform for Webp {
     }
 }
 
-/// Width and height of the first lossy frame of an image.
+/// The width and height of the first lossy frame of an image.
 fn lossy_frame(stored: &[u8]) -> Result<Option<(u32, u32)>> {
     let mut d = Decoder::new("WebP Image", 0, stored);
     d.reserved(RIFF_HEADER)?;
@@ -147,7 +147,7 @@ fn lossy_frame(stored: &[u8]) -> Result<Option<(u32, u32)>> {
     Ok(None)
 }
 
-/// The size of what stands before the first chunk of an image.
+/// The number of bytes before the first chunk of an image.
 const RIFF_HEADER: usize = 12;
-/// The size of what stands before the size of a lossy frame.
+/// The number of bytes before the size of a lossy frame.
 const VP8_TAG: usize = 6;

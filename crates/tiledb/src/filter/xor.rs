@@ -1,4 +1,4 @@
-//! XOR: each value combined with the one before it by exclusive or.
+//! XOR: each value combined with the previous one by exclusive or.
 //!
 //! Spec: TileDB format_spec, filters/xor.md
 

@@ -19,7 +19,7 @@ use super::layout::{ArrayType, Layout};
 use super::{Structure, field, version};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What an array is made of.
+/// The structure of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArraySchema {
     /// The format version. Fragments state their own.
@@ -52,12 +52,12 @@ pub struct ArraySchema {
     pub current_domain: Option<CurrentDomain>,
 }
 
-/// Where an enumeration is stored. New in version 20.
+/// The location of an enumeration. New in version 20.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnumerationFile {
     /// The name of the enumeration.
     pub name: Vec<u8>,
-    /// The name of the file in the folder `__enumerations` beside the schema.
+    /// The name of the file in the folder `__enumerations` next to the schema.
     pub file_name: Vec<u8>,
 }
 
@@ -164,7 +164,7 @@ impl Structure for EnumerationFile {
     }
 }
 
-/// Items of at least `min_len` bytes behind their number.
+/// Items of at least `min_len` bytes, preceded by their number.
 fn list<T>(
     d: &mut Decoder<'_>,
     min_len: usize,

@@ -1,4 +1,4 @@
-//! Consolidated commits file: many commit files as one. New in version 12.
+//! Consolidated commits file: many commit files in one. New in version 12.
 //!
 //! Spec: TileDB format_spec, consolidated_commits_file.md
 
@@ -25,7 +25,7 @@ impl Structure for ConsolidatedCommits {
     type Context = ();
     const NAME: &'static str = "Consolidated Commits File";
 
-    /// All bytes are commits, since their number is not stored.
+    /// All bytes belong to commits, since their number is not stored.
     fn decode(d: &mut Decoder<'_>, (): &()) -> Result<Self> {
         let mut commits = Vec::new();
         while !d.is_empty() {

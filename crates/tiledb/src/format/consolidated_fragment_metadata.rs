@@ -1,4 +1,4 @@
-//! Consolidated fragment metadata: the footers of many fragments as one file.
+//! Consolidated fragment metadata: the footers of many fragments in one file.
 //!
 //! Spec: TileDB format_spec, consolidated_fragment_metadata_file.md, which mentions neither that the file is a
 //! generic tile, of which this is the body, nor the number of fragments. Offsets count from the beginning of the body.
@@ -16,8 +16,8 @@ pub struct ConsolidatedFragmentMetadata {
 /// The footer of a fragment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConsolidatedFooter {
-    /// The name of the fragment. Before version 9 an absolute URI, of which only the
-    /// [last name](super::uri_lines::last_name) is sure.
+    /// The name of the fragment. Before version 9, an absolute URI, of which only the [last
+    /// name](super::uri_lines::last_name) is reliable.
     pub uri: Vec<u8>,
     /// The bytes of the [footer](super::fragment_metadata::footer::Footer), without their length.
     pub footer: Vec<u8>,
@@ -27,7 +27,7 @@ impl Structure for ConsolidatedFragmentMetadata {
     type Context = ();
     const NAME: &'static str = "Consolidated Fragment Metadata";
 
-    /// All bytes are entries and footers: the last footer goes to the end.
+    /// All bytes belong to entries and footers: the last footer extends to the end.
     fn decode(d: &mut Decoder<'_>, (): &()) -> Result<Self> {
         let start = d.offset();
         let count = u64::from(d.u32()?);
@@ -80,7 +80,7 @@ mod tests {
         ConsolidatedFragmentMetadata { fragments: vec![footer("a", "first"), footer("bc", "second")] }
     }
 
-    // The last footer goes to the end, wherever that is.
+    // The last footer extends to the end, wherever that is.
     structure_tests!(ConsolidatedFragmentMetadata, context: (),
         golden: [include_str!("../../tests/golden/consolidated_fragment_metadata.hex")],
         values: [two(), ConsolidatedFragmentMetadata::default()], open_ended);

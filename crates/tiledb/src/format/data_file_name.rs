@@ -2,7 +2,7 @@
 //!
 //! Spec: TileDB format_spec, fragment.md "Main Structure"; array_format_history.md, versions 8 and 9
 
-/// What a data file has the values of.
+/// What the values of a data file belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFile<'a> {
     /// An attribute.
@@ -12,7 +12,7 @@ pub enum DataFile<'a> {
         /// Its name.
         name: &'a [u8],
     },
-    /// A dimension. Files of their own since version 5.
+    /// A dimension. Has files of its own since version 5.
     Dimension {
         /// Its position in the domain.
         position: usize,
@@ -23,14 +23,14 @@ pub enum DataFile<'a> {
     Coordinates,
     /// The timestamps of cells. Since version 14.
     Timestamps,
-    /// The times of deletion of cells. Since version 15.
+    /// The deletion times of cells. Since version 15.
     DeleteTimestamps,
     /// The positions of the conditions that deleted cells. Since version 15. The specification calls the file `dcmh`.
     DeleteConditions,
 }
 
 impl DataFile<'_> {
-    /// The name of the file with values of fixed size, or with the offsets of others.
+    /// The name of the file with values of fixed size, or with the offsets of values of variable size.
     pub fn fixed(&self, version: u32) -> Vec<u8> {
         [&self.stem(version), &b".tdb"[..]].concat()
     }
@@ -61,7 +61,7 @@ impl DataFile<'_> {
     }
 }
 
-/// As version 8 does, which confuses decimal and hexadecimal codes of the characters that Windows forbids.
+/// Like version 8, which confuses decimal and hexadecimal codes of the characters that Windows forbids.
 fn percent_encode(mut encoded: Vec<u8>, byte: &u8) -> Vec<u8> {
     let code = match byte {
         b'!' | b'#'..=b',' | b'/' | b':' | b';' | b'=' | b'?' | b'@' | b'[' | b']' | b'"' => *byte,

@@ -5,7 +5,7 @@
 use super::Structure;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The datatype of a value. Its number is its code.
+/// The datatype of a value. Its discriminant is its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DataType {
     /// Signed, 32 bits.
@@ -88,7 +88,7 @@ pub enum DataType {
     TimeFs = 38,
     /// Attoseconds of a day, signed, 64 bits.
     TimeAs = 39,
-    /// A byte of anything.
+    /// A byte of arbitrary data.
     Blob = 40,
     /// 0 or 1, 8 bits.
     Bool = 41,
@@ -98,17 +98,17 @@ pub enum DataType {
     GeomWkt = 43,
 }
 
-/// How many values a cell has.
+/// The number of values of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CellValNum {
     /// This many, at least 1 and less than `u32::MAX`.
     Fixed(u32),
-    /// Each cell its own number, stored as `u32::MAX`.
+    /// Each cell has its own number of values; stored as `u32::MAX`.
     Var,
 }
 
 impl CellValNum {
-    /// One value a cell.
+    /// One value per cell.
     pub const ONE: CellValNum = CellValNum::Fixed(1);
 
     /// Whether cells differ in their number of values.
@@ -231,8 +231,8 @@ impl DataType {
         self.default_fill_value().len()
     }
 
-    /// The fill value of one value for attributes that state none, as its bytes: the least signed integer, the greatest
-    /// unsigned integer, NaN, and zero for texts, booleans and anything.
+    /// The bytes of the fill value of one value, for attributes that state none: the smallest signed integer, the
+    /// largest unsigned integer, NaN, and zero for text, booleans and arbitrary bytes.
     pub fn default_fill_value(self) -> &'static [u8] {
         match self {
             DataType::Char | DataType::Int8 => &[0x80],
@@ -284,7 +284,7 @@ impl DataType {
         (DataType::StringAscii.code()..=DataType::StringUcs4.code()).contains(&self.code())
     }
 
-    /// Whether values are bytes of texts.
+    /// Whether values are bytes of text.
     pub fn is_text(self) -> bool {
         matches!(self, DataType::Char | DataType::StringAscii | DataType::StringUtf8)
     }
@@ -294,7 +294,7 @@ impl DataType {
         (DataType::DatetimeYear.code()..=DataType::DatetimeAs.code()).contains(&self.code())
     }
 
-    /// Whether values count units of time of a day.
+    /// Whether values count units of time within a day.
     pub fn is_time(self) -> bool {
         (DataType::TimeHr.code()..=DataType::TimeAs.code()).contains(&self.code())
     }

@@ -1,14 +1,14 @@
 //! Delete condition: the body of the generic tile in a delete commit file. New in version 16.
 //!
-//! Spec: TileDB format_spec, delete_commit_file.md, which lacks the operators from [`Operator::In`] on, the offsets of
-//! sets, and that the condition holds for the cells that are *kept*
+//! Spec: TileDB format_spec, delete_commit_file.md, which does not mention the operators from [`Operator::In`] on, the
+//! offsets of sets, and that the condition holds for the cells that are *kept*
 
 use super::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
 /// The condition of the cells that a delete keeps: `x > 50` is deleted by `x <= 50`.
 ///
-/// The tree is a list: each expression stands before its operands. It is at most [`MAX_DEPTH`](Self::MAX_DEPTH) deep.
+/// The tree is a list: each expression precedes its operands. It is at most [`MAX_DEPTH`](Self::MAX_DEPTH) deep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeleteCondition {
     nodes: Vec<Node>,
@@ -21,7 +21,7 @@ pub enum Node {
     Expression {
         /// How they are combined.
         operator: Combination,
-        /// How many follow, each with all that is below it.
+        /// The number of operands that follow, each with everything below it.
         operands: usize,
     },
     /// The comparison of a field with a value.
@@ -35,19 +35,19 @@ pub enum Combination {
     And = 0,
     /// At least one holds.
     Or = 1,
-    /// The one does not hold.
+    /// The only operand does not hold.
     Not = 2,
 }
 
-/// The comparison of a field with a value. Null and NaN compare as false, unless with null.
+/// The comparison of a field with a value. Comparisons of null and NaN are false, except comparisons with null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The operator.
     pub operator: Operator,
     /// The name of an attribute or dimension.
     pub field: Vec<u8>,
-    /// The value in the datatype of the field, of an attribute with an enumeration its index. Empty for null. For sets
-    /// all members, one behind the other.
+    /// The value in the datatype of the field; for an attribute with an enumeration, the index of the value. Empty for
+    /// null. For sets, all members one after another.
     pub value: Vec<u8>,
     /// The offset of each member of a set in [`value`](Self::value); empty for other operators.
     pub offsets: Vec<u64>,
@@ -72,21 +72,21 @@ pub enum Operator {
     In = 6,
     /// Not a member of a set.
     NotIn = 7,
-    /// True whatever the field.
+    /// Always true, regardless of the field.
     AlwaysTrue = 253,
-    /// False whatever the field.
+    /// Always false, regardless of the field.
     AlwaysFalse = 254,
 }
 
 impl DeleteCondition {
-    /// The most expressions, one within the other, that a condition may have, with the comparison in the innermost.
+    /// The maximum nesting of expressions in a condition, including the comparison in the innermost one.
     pub const MAX_DEPTH: usize = 256;
 
     /// A condition of these nodes, each expression before its operands.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if operands are missing or left over, or it is
-    /// deeper than [`MAX_DEPTH`](Self::MAX_DEPTH).
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if operands are missing or left over, or the
+    /// condition is deeper than [`MAX_DEPTH`](Self::MAX_DEPTH).
     pub fn new(nodes: Vec<Node>) -> Result<Self> {
         let mut open = Open::default();
         for node in &nodes {
@@ -127,10 +127,10 @@ impl Structure for DeleteCondition {
     }
 }
 
-/// The expressions that lack operands, while a condition is walked.
+/// The expressions that still lack operands while a condition is walked.
 #[derive(Default)]
 struct Open {
-    /// How many operands each still lacks, the innermost last.
+    /// The number of operands that each still lacks, the innermost last.
     left: Vec<usize>,
     begun: bool,
 }
@@ -221,7 +221,7 @@ impl Operator {
         matches!(self, Operator::In | Operator::NotIn)
     }
 
-    /// The operator that holds for the other values.
+    /// The operator that holds for exactly the other values.
     pub fn opposite(self) -> Operator {
         match self {
             Operator::Lt => Operator::Ge,
@@ -270,7 +270,7 @@ impl Combination {
 const EXPRESSION: u8 = 0;
 const VALUE: u8 = 1;
 
-/// The bytes of an expression without operands, which is the shortest node.
+/// The size of an expression without operands, which is the shortest node.
 const MIN_LEN: usize = 1 + 1 + 8;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Enumeration: the values that an attribute counts. New in version 20.
+//! Enumeration: the values that an attribute refers to by index. New in version 20.
 //!
 //! Spec: TileDB format_spec, enumeration.md, which does not mention the name and the path
 
@@ -17,9 +17,9 @@ pub struct Enumeration {
     pub data_type: DataType,
     /// The number of values of the datatype in each value of the enumeration.
     pub cell_val_num: CellValNum,
-    /// Whether the values are in an order that means something.
+    /// Whether the order of the values has a meaning.
     pub ordered: bool,
-    /// The values, one behind the other.
+    /// The values, one after another.
     pub data: Vec<u8>,
     /// The offset of each value in the data, if they have variable size.
     pub offsets: Option<Vec<u64>>,
@@ -69,7 +69,7 @@ impl Structure for Enumeration {
 }
 
 impl Enumeration {
-    /// An enumeration of these values, whose file has no name yet.
+    /// An enumeration with these values, whose file has no name yet.
     pub fn of_values(
         name: Vec<u8>,
         data_type: DataType,
@@ -94,8 +94,8 @@ impl Enumeration {
         }
     }
 
-    /// The bytes of each value. `None` if they are not cut into values: offsets that fall or pass the end, or a last value
-    /// that is cut short.
+    /// The bytes of each value. `None` if they cannot be cut into values: if offsets decrease or exceed the end, or the
+    /// last value is cut short.
     pub fn values(&self) -> Option<impl Iterator<Item = &[u8]>> {
         let size = match self.cell_val_num {
             CellValNum::Fixed(values) => usize::try_from(values).ok()?.checked_mul(self.data_type.size())?,

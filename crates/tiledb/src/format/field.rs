@@ -1,4 +1,4 @@
-//! Forms of fields that many structures share.
+//! Encodings of fields that many structures share.
 
 use hyperslab_core::{Decoder, Encoder, Result};
 
@@ -17,26 +17,26 @@ pub(crate) fn put_boolean(e: &mut Encoder, value: bool) {
     e.u8(u8::from(value));
 }
 
-/// Bytes behind their length in 32 bits.
+/// Bytes preceded by their length in 32 bits.
 pub(crate) fn bytes32(d: &mut Decoder<'_>) -> Result<Vec<u8>> {
     let len = u64::from(d.u32()?);
     bytes(d, len)
 }
 
-/// Appends bytes behind their length in 32 bits.
+/// Appends bytes preceded by their length in 32 bits.
 pub(crate) fn put_bytes32(e: &mut Encoder, bytes: &[u8]) -> Result<()> {
     e.len_as(4, bytes.len())?;
     e.bytes(bytes);
     Ok(())
 }
 
-/// Bytes behind their length in 64 bits.
+/// Bytes preceded by their length in 64 bits.
 pub(crate) fn bytes64(d: &mut Decoder<'_>) -> Result<Vec<u8>> {
     let len = d.u64()?;
     bytes(d, len)
 }
 
-/// Appends bytes behind their length in 64 bits.
+/// Appends bytes preceded by their length in 64 bits.
 pub(crate) fn put_bytes64(e: &mut Encoder, bytes: &[u8]) {
     e.u64(bytes.len() as u64);
     e.bytes(bytes);
@@ -60,7 +60,7 @@ pub(crate) fn put_u64s(e: &mut Encoder, numbers: &[u64]) {
     numbers.iter().for_each(|number| e.u64(*number));
 }
 
-/// Offsets in 64 bits each behind the number of their bytes in 64 bits.
+/// Offsets of 64 bits each, preceded by their size in bytes in 64 bits.
 pub(crate) fn offsets(d: &mut Decoder<'_>) -> Result<Vec<u64>> {
     let at = d.clone();
     let size = d.u64()?;
@@ -70,7 +70,7 @@ pub(crate) fn offsets(d: &mut Decoder<'_>) -> Result<Vec<u64>> {
     u64s(d, size / 8)
 }
 
-/// Appends offsets behind the number of their bytes.
+/// Appends offsets preceded by their size in bytes.
 pub(crate) fn put_offsets(e: &mut Encoder, offsets: &[u64]) {
     e.u64(8 * offsets.len() as u64);
     put_u64s(e, offsets);

@@ -1,7 +1,7 @@
 //! Filter pipeline: the filters of tiles with their options.
 //!
-//! Spec: TileDB format_spec, filter_pipeline.md and filters/. Two things there are not as files have them: the byte in
-//! the options of a compressor is not the type of the filter but a number of its own, and WebP has the type 18.
+//! Spec: TileDB format_spec, filter_pipeline.md and filters/. Files differ from it in two points: the byte in the
+//! options of a compressor is not the type of the filter but a separate number, and WebP has the type 18.
 
 use super::Structure;
 use super::data_type::DataType;
@@ -10,7 +10,7 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// The filters of tiles, in the order in which they are applied when writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterPipeline {
-    /// The maximum size in bytes of a chunk. Writers cut at 65,536 bytes whatever it says, except for 0: then a tile
+    /// The maximum size in bytes of a chunk. Writers cut at 65,536 bytes regardless of it, unless it is 0: then a tile
     /// is one chunk.
     pub max_chunk_size: u32,
     /// The filters.
@@ -19,8 +19,8 @@ pub struct FilterPipeline {
 
 /// A filter with its options.
 ///
-/// The levels of compressors serve encoding only, and -1 is the default of each. Those without levels have the field
-/// as well, and ignore it.
+/// The levels of compressors affect only encoding, and -1 is the default of each. Compressors without levels also have
+/// the field, but ignore it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
     /// Changes nothing.
@@ -54,10 +54,10 @@ pub enum Filter {
     DoubleDelta {
         /// Ignored.
         level: i32,
-        /// The type that values are taken for, instead of their own. Stored since version 20.
+        /// The type as which values are interpreted, instead of their own. Stored since version 20.
         reinterpret: Option<DataType>,
     },
-    /// Integers as differences from the least one, in as few bytes as a window needs.
+    /// Integers as differences from the smallest one, in as few bytes as a window needs.
     BitWidthReduction {
         /// The maximum size of a window in bytes.
         max_window: u32,
@@ -71,7 +71,7 @@ pub enum Filter {
         /// The maximum size of a window in bytes.
         max_window: u32,
     },
-    /// AES-256-GCM. Not in the pipelines of a schema: it is added behind them if the array is encrypted.
+    /// AES-256-GCM. It is not in the pipelines of a schema, but is added at their end if the array is encrypted.
     Encryption,
     /// MD5 digests.
     ChecksumMd5,
@@ -84,15 +84,15 @@ pub enum Filter {
     },
     /// Floating-point numbers as integers.
     ScaleFloat(ScaleFloat),
-    /// Each value combined with the one before by exclusive or.
+    /// Each value combined with the previous one by exclusive or.
     Xor,
-    /// An image in the format WebP.
+    /// An image in WebP format.
     Webp(Webp),
     /// Differences.
     Delta {
         /// Ignored.
         level: i32,
-        /// The type that values are taken for, instead of their own.
+        /// The type as which values are interpreted, instead of their own.
         reinterpret: Option<DataType>,
     },
 }
@@ -100,9 +100,9 @@ pub enum Filter {
 /// The options of the filter that scales floating-point numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct ScaleFloat {
-    /// What stored integers are multiplied by.
+    /// The factor by which stored integers are multiplied.
     pub scale: f64,
-    /// What is added then.
+    /// The number that is then added.
     pub offset: f64,
     /// The size of a stored integer in bytes: 1, 2, 4 or 8.
     pub byte_width: u64,
@@ -117,16 +117,16 @@ pub struct Webp {
     pub format: WebpFormat,
     /// Whether images are encoded without loss.
     pub lossless: bool,
-    /// The rows of a tile, which are those of its image.
+    /// The number of rows of a tile, which are also the rows of its image.
     pub y_extent: u16,
-    /// The cells in a row of a tile: the pixels of a row of the image, times the colours of a pixel.
+    /// The number of cells in a row of a tile: the pixels in a row of the image, times the colours of a pixel.
     pub x_extent: u16,
 }
 
 /// The order of the colours of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WebpFormat {
-    /// Not said. Such a pipeline cannot filter.
+    /// Not specified. A pipeline with this value cannot filter.
     None,
     /// Red, green, blue.
     Rgb,
@@ -139,7 +139,7 @@ pub enum WebpFormat {
 }
 
 impl FilterPipeline {
-    /// The pipeline of tiles of an encrypted array: the same filters, then encryption.
+    /// The pipeline of tiles of an encrypted array: the same filters, followed by encryption.
     #[must_use]
     pub fn encrypted(&self) -> FilterPipeline {
         let filters = self.filters.iter().copied().chain([Filter::Encryption]).collect();
@@ -332,7 +332,7 @@ impl Webp {
         };
         let lossless = d.u8()? != 0;
         let (y_extent, x_extent) = (d.u16()?, d.u16()?);
-        // The options are a struct of C++ as it lies in memory, and this is its padding.
+        // The options are a C++ struct as laid out in memory, and this is its padding.
         d.reserved(2)?;
         Ok(Webp { quality, format, lossless, y_extent, x_extent })
     }
@@ -362,7 +362,7 @@ impl PartialEq for Webp {
 
 impl Eq for Webp {}
 
-/// Takes the number of a compressor, which must be `expected`, and the level.
+/// Reads the number of a compressor, which must be `expected`, and the level.
 fn level(d: &mut Decoder<'_>, expected: u8) -> Result<i32> {
     let at = d.clone();
     let compressor = d.u8()?;
@@ -377,7 +377,7 @@ fn put_level(e: &mut Encoder, compressor: u8, level: i32) {
     e.bytes(&level.to_le_bytes());
 }
 
-/// Takes the type that values are taken for. Libraries write it into schemas of older versions too.
+/// Reads the type as which values are interpreted. Libraries also write it into schemas of older versions.
 fn reinterpret(d: &mut Decoder<'_>, is_stored: bool) -> Result<Option<DataType>> {
     if !is_stored && d.is_empty() {
         return Ok(None);
@@ -405,7 +405,7 @@ const DOUBLE_DELTA: u8 = 6;
 const DICTIONARY: u8 = 7;
 const DELTA: u8 = 8;
 
-/// The versions from which on the options of filters end with the type that values are taken for.
+/// The versions from which on the options of filters end with the type as which values are interpreted.
 const REINTERPRETS_DELTA: u32 = 19;
 const REINTERPRETS_DOUBLE_DELTA: u32 = 20;
 

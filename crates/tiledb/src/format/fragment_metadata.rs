@@ -1,10 +1,10 @@
-//! Fragment metadata: where the tiles of a fragment are, and what is known about them.
+//! Fragment metadata: the locations of the tiles of a fragment, and what is known about them.
 //!
 //! Spec: TileDB format_spec, fragment.md "Fragment Metadata File"
 //!
-//! Since version 3 a file is a sequence of generic tiles, whose bodies are the structures here, and a
-//! [footer](footer::Footer), which says where they begin. In versions 1 and 2 it is
-//! [one generic tile](version_1::LegacyFragmentMetadata).
+//! Since version 3, a file is a sequence of generic tiles, whose bodies are the structures here, followed by a
+//! [footer](footer::Footer) that states where they begin. In versions 1 and 2, it is [one generic
+//! tile](version_1::LegacyFragmentMetadata).
 
 pub mod footer;
 pub mod fragment_summary;
@@ -19,7 +19,7 @@ pub mod version_1;
 
 use mbr::CoordinateSize;
 
-/// What the schema of a fragment says that its metadata does not.
+/// What the schema of a fragment determines but its metadata does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentContext {
     /// The number of attributes.

@@ -1,4 +1,4 @@
-//! Generic tile: a tile behind a header that says all that is needed to decode it.
+//! Generic tile: a tile preceded by a header with everything that is needed to decode it.
 //!
 //! Spec: TileDB format_spec, generic_tile.md
 
@@ -10,28 +10,28 @@ use hyperslab_core::{Decoder, Encoder, Result};
 /// The header of a generic tile. [`persisted_size`](Self::persisted_size) bytes of a [tile](super::tile) follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenericTileHeader {
-    /// The format version of the writer. What is in the tile may be of an older one.
+    /// The format version of the writer. The content of the tile may have an older version.
     pub version: u32,
     /// The size in bytes of the stored tile.
     pub persisted_size: u64,
     /// The size in bytes of the decoded tile.
     pub tile_size: u64,
-    /// The datatype that filters see: [`DataType::Char`] whatever is in the tile.
+    /// The datatype that filters see: [`DataType::Char`], regardless of the content of the tile.
     pub data_type: DataType,
     /// The size in bytes of a cell: 1.
     pub cell_size: u64,
     /// How the tile is encrypted.
     pub encryption: Encryption,
-    /// The filters. Those of an encrypted tile end with the filter that encrypts, contrary to the specification.
+    /// The filters. Those of an encrypted tile end with the encryption filter, contrary to the specification.
     pub filters: FilterPipeline,
 }
 
 /// How a tile is encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encryption {
-    /// Not at all.
+    /// Not encrypted.
     None = 0,
-    /// By AES with a key of 256 bits, in Galois/Counter Mode.
+    /// AES with a key of 256 bits, in Galois/Counter Mode.
     Aes256Gcm = 1,
 }
 

@@ -1,26 +1,27 @@
 //! Group: the body of the generic tile in a file of the folder `__group`.
 //!
-//! Spec: TileDB format_spec, group.md "Group File" and "Group Member", whose number of members has 32 bits; files have
-//! 64, and no length of a name that is not set
+//! Spec: TileDB format_spec, group.md "Group File" and "Group Member", where the number of members has 32 bits; in
+//! files it has 64, and there is no length of a name that is not set
 
 use super::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The members of a group, or changes of them.
+/// The members of a group, or changes to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupDetails {
-    /// The version: of 1, the newest file of a group has all members; of 2, all files together have.
+    /// The version. With version 1, the newest file of a group has all members; with version 2, all files together have
+    /// them.
     pub version: Version,
     /// The members.
     pub members: Vec<GroupMember>,
 }
 
-/// Versions of groups and of their members, which count apart from those of arrays.
+/// Versions of groups and of their members, which are independent of those of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// Since TileDB 2.8.
     V1 = 1,
-    /// With members that are deleted.
+    /// With members that can be deleted.
     V2 = 2,
 }
 
@@ -37,11 +38,11 @@ pub struct GroupMember {
     pub uri: Vec<u8>,
     /// The name within the group.
     pub name: Option<Vec<u8>>,
-    /// Whether the member is no longer one. New in version 2.
+    /// Whether the member was removed. New in version 2.
     pub deleted: bool,
 }
 
-/// What a member of a group is.
+/// The kind of a group member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectType {
     /// A group.

@@ -1,11 +1,11 @@
-//! Ignore file: commits of consolidated commits files that are no longer there. New in version 12.
+//! Ignore file: commits in consolidated commits files that no longer exist. New in version 12.
 //!
 //! Spec: TileDB format_spec, ignore_file.md
 
 use super::{Structure, uri_lines};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The commits that are to be ignored where [consolidated commits](super::consolidated_commits) have them.
+/// The commits that are to be ignored in [consolidated commits](super::consolidated_commits).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoreFile {
     /// The URIs, relative to the array: `__commits/NAME.wrt`.

@@ -8,7 +8,7 @@ use hyperslab_core::{Decoder, Encoder, Result};
 /// Whether an array has a value in every cell of its domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArrayType {
-    /// Every cell has a value, if only the fill value. Coordinates are not stored.
+    /// Every cell has a value, even if it is only the fill value. Coordinates are not stored.
     Dense = 0,
     /// Only the cells that were written exist, each with its coordinates.
     Sparse = 1,
@@ -21,9 +21,9 @@ pub enum Layout {
     RowMajor = 0,
     /// The first dimension varies fastest.
     ColMajor = 1,
-    /// Tile by tile, in each the order of cells. Only queries have it.
+    /// Tile by tile, with the cell order within each. Used only in queries.
     GlobalOrder = 2,
-    /// None. Only queries have it.
+    /// None. Used only in queries.
     Unordered = 3,
     /// Along a Hilbert curve, for cells of sparse arrays.
     Hilbert = 4,

@@ -6,14 +6,14 @@ use super::data_type::DataType;
 use super::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Changes of metadata, in the order in which they were written. Those of later files come later.
+/// Changes to metadata, in the order in which they were written. Changes in later files come later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// The changes.
     pub entries: Vec<Entry>,
 }
 
-/// A key that got a value, or lost it.
+/// A key that was assigned a value, or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key.
@@ -27,7 +27,7 @@ pub struct Entry {
 pub struct Value {
     /// The datatype.
     pub data_type: DataType,
-    /// The bytes of the values, whose number is that of bytes over the size of the datatype.
+    /// The bytes of the values. The number of values is the number of bytes divided by the size of the datatype.
     pub bytes: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl Structure for Metadata {
     type Context = ();
     const NAME: &'static str = "Metadata";
 
-    /// All bytes are entries, since their number is not stored.
+    /// All bytes belong to entries, since their number is not stored.
     fn decode(d: &mut Decoder<'_>, (): &()) -> Result<Self> {
         let mut entries = Vec::new();
         while !d.is_empty() {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use crate::format::structure_tests::structure_tests;
 
-    // A file that is cut between two entries is a valid one of fewer entries.
+    // A file that is cut between two entries is a valid file with fewer entries.
     structure_tests!(Metadata, context: (),
         golden: [include_str!("../../tests/golden/metadata.hex"), include_str!("../../tests/golden/metadata_deleted.hex")],
         values: [Metadata::default()], open_ended);

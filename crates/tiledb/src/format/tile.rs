@@ -5,7 +5,7 @@
 use super::Structure;
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// What stands before the bytes of a chunk.
+/// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHeader {
     /// The size in bytes of the chunk before all filters. It may be 0.
@@ -21,7 +21,7 @@ pub struct ChunkHeader {
 pub struct Chunk<'a> {
     /// The size in bytes of the chunk before all filters.
     pub original_len: u32,
-    /// The metadata of filters; what is in it follows from the pipeline.
+    /// The metadata of filters; its content follows from the pipeline.
     pub metadata: &'a [u8],
     /// The filtered bytes.
     pub data: &'a [u8],
@@ -50,7 +50,7 @@ impl<'a> Chunk<'a> {
     /// Takes a chunk.
     ///
     /// # Errors
-    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it ends behind the bytes.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it ends after the end of the bytes.
     pub fn decode(d: &mut Decoder<'a>) -> Result<Self> {
         let ChunkHeader { original_len, filtered_len, metadata_len } = ChunkHeader::decode(d, &())?;
         let len = d.len_of(metadata_len.into())?;
@@ -74,10 +74,10 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Takes the chunks of a tile. There may be none: the offsets of strings whose filter keeps the lengths are such tiles.
+/// Takes the chunks of a tile. There may be none, as in the tile of offsets of strings whose filter stores the lengths.
 ///
 /// # Errors
-/// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if a chunk ends behind the bytes.
+/// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if a chunk ends after the end of the bytes.
 pub fn decode<'a>(d: &mut Decoder<'a>) -> Result<Vec<Chunk<'a>>> {
     let count = d.u64()?;
     let count = d.count(count, CHUNK_HEADER_LEN)?;

@@ -1,11 +1,11 @@
-//! Timestamped names: of fragments, schemas, commits and metadata files.
+//! Timestamped names of fragments, schemas, commits and metadata files.
 //!
 //! Spec: TileDB format_spec, timestamped_name.md
 
 use hyperslab_core::{Error, Result};
 use std::fmt;
 
-/// A name that says when something was written.
+/// A name that contains the time when something was written.
 ///
 /// ```
 /// use hyperslab_tiledb::format::timestamped_name::TimestampedName;
@@ -18,9 +18,9 @@ use std::fmt;
 pub struct TimestampedName {
     /// The first moment, in milliseconds since 1970.
     pub start: u64,
-    /// The last moment, later than the first if several files or fragments became one.
+    /// The last moment, later than the first if several files or fragments were consolidated.
     pub end: u64,
-    /// What makes the name unique: today 32 hexadecimal digits, of which the first 8 count upwards in one process.
+    /// What makes the name unique: today 32 hexadecimal digits, of which the first 8 count upwards within one process.
     pub uuid: String,
     /// The form of the name.
     pub form: Form,
@@ -35,23 +35,23 @@ pub enum Form {
     UuidStartEnd,
     /// `__t1_t2_uuid`, of fragments of versions 3 and 4, and of schemas and metadata files of all versions.
     Unversioned,
-    /// `__t1_t2_uuid_v`, with the format version, or of files in `__group` that of groups.
+    /// `__t1_t2_uuid_v`, with the format version, or for files in `__group` with the version of groups.
     Versioned(u32),
 }
 
-/// The name of a file that says what happened to a fragment: a timestamped name and a suffix.
+/// The name of a file that records what happened to a fragment: a timestamped name and a suffix.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommitName {
     /// The name, which may be that of a fragment.
     pub name: TimestampedName,
-    /// What the file says.
+    /// The kind of the file.
     pub kind: CommitKind,
 }
 
-/// What a commit file says.
+/// The meaning of a commit file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommitKind {
-    /// `.ok`: the fragment is complete. In the array folder, of versions 5 to 11.
+    /// `.ok`: the fragment is complete. In the array folder, in versions 5 to 11.
     Ok,
     /// `.wrt`: the fragment is complete. In `__commits`, since version 12.
     Write,
@@ -70,7 +70,7 @@ pub enum CommitKind {
 }
 
 impl TimestampedName {
-    /// The name in a text, which has no suffix.
+    /// Parses a name without suffix.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it has none of the forms, or begins after it ends.
@@ -98,13 +98,13 @@ impl TimestampedName {
         Ok(TimestampedName { start, end, uuid: uuid.to_owned(), form })
     }
 
-    /// When the first of what has these names begins, and when the last ends. Zeros without names.
+    /// The earliest start and the latest end of these names. Zeros if there are no names.
     pub(crate) fn span<'n>(names: impl Iterator<Item = &'n TimestampedName> + Clone) -> (u64, u64) {
         let start = names.clone().map(|name| name.start).min();
         (start.unwrap_or(0), names.map(|name| name.end).max().unwrap_or(0))
     }
 
-    /// The format version that the name of a fragment tells: the newest with its form, if the form has none.
+    /// The format version in the name of a fragment; if its form has none, the newest version with this form.
     pub fn fragment_version(&self) -> u32 {
         match self.form {
             Form::UuidStart | Form::UuidStartEnd => 2,
@@ -127,7 +127,7 @@ impl fmt::Display for TimestampedName {
 }
 
 impl CommitName {
-    /// The name in a text. `None` if the text ends with no suffix of commits.
+    /// Parses a name. `None` if it does not end with a suffix of commits.
     ///
     /// # Errors
     /// As [`TimestampedName::parse`].
@@ -174,13 +174,13 @@ impl CommitKind {
     }
 }
 
-/// A decimal number as writers write it: digits alone, without zeros in front.
+/// A decimal number as writers write it: only digits, without leading zeros.
 fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// By the length of the unique part, the old forms of three parts are told from each other.
+/// The length of the unique part distinguishes the old forms that have three parts.
 const UUID_LEN: usize = 32;
 
 #[cfg(test)]

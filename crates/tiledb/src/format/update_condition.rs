@@ -1,13 +1,13 @@
 //! Update condition: the body of the generic tile in an update commit file. New in version 16.
 //!
-//! Spec: TileDB format_spec, update_commit_file.md. The library writes such files as an experiment, and ignores them
-//! when it reads.
+//! Spec: TileDB format_spec, update_commit_file.md. The library writes such files experimentally, and ignores them when
+//! it reads.
 
 use super::delete_condition::DeleteCondition;
 use super::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Which cells get new values, and which values.
+/// The cells that get new values, and these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UpdateCondition {
     /// The condition of the cells.

@@ -1,10 +1,10 @@
-//! Lists of URIs as lines of text, which ignore files and vacuum files are.
+//! Lists of URIs as lines of text, the content of ignore files and vacuum files.
 //!
 //! Spec: TileDB format_spec, ignore_file.md and vacuum_file.md
 
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The last name of a URI: of old files the URIs are absolute, and arrays are moved, so that only this part is sure.
+/// The last name of a URI. Old files have absolute URIs, and arrays can be moved, so only this part is reliable.
 ///
 /// ```
 /// use hyperslab_tiledb::format::uri_lines::last_name;
@@ -17,7 +17,7 @@ pub fn last_name(uri: &[u8]) -> &[u8] {
     uri.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
-/// Takes a line and its end.
+/// Takes a line with its line end.
 pub(crate) fn line<'a>(d: &mut Decoder<'a>) -> Result<&'a [u8]> {
     let len = d.clone().rest().iter().position(|byte| *byte == b'\n');
     let Some(len) = len else { return Err(d.malformed("a line without its end")) };

@@ -5,11 +5,12 @@
 use super::{Structure, uri_lines};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The fragments or metadata files that can be deleted, since another one of the same name as this file has all of them.
+/// The fragments or metadata files that can be deleted, since another one with the same name as this file contains all
+/// of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VacuumFile {
-    /// The URIs: `/__fragments/NAME` or `/__meta/NAME` since version 19, absolute before. Only the
-    /// [last name](uri_lines::last_name) is sure.
+    /// The URIs: `/__fragments/NAME` or `/__meta/NAME` since version 19, absolute before. Only the [last
+    /// name](uri_lines::last_name) is reliable.
     pub uris: Vec<Vec<u8>>,
 }
 

@@ -10,7 +10,7 @@ pub const NEWEST: u32 = 23;
 /// The version that every released library since 2.25 writes and reads.
 pub const RELEASED: u32 = 22;
 
-/// Takes the version with which a structure begins.
+/// Reads the version with which a structure begins.
 pub(crate) fn decode(d: &mut Decoder<'_>) -> Result<u32> {
     let at = d.clone();
     let version = d.u32()?;
@@ -20,7 +20,7 @@ pub(crate) fn decode(d: &mut Decoder<'_>) -> Result<u32> {
     }
 }
 
-/// Checks that a version is one that can be encoded.
+/// Checks that a version can be encoded.
 pub(crate) fn check(version: u32) -> Result<()> {
     match (1..=NEWEST).contains(&version) {
         true => Ok(()),
@@ -28,7 +28,7 @@ pub(crate) fn check(version: u32) -> Result<()> {
     }
 }
 
-/// Refuses to encode something in a version before the one that introduced it.
+/// Refuses to encode something in a version older than the one that introduced it.
 pub(crate) fn requires(since: u32, version: u32, is_used: bool, what: &str) -> Result<()> {
     match is_used && version < since {
         true => {

@@ -1,18 +1,19 @@
-//! Delete conditions as texts.
+//! Delete conditions as text.
 //!
-//! A file says which cells a delete keeps; the text says which it deletes, so each comparison is turned into its opposite,
-//! and `and` into `or`. Cells that are null are not kept by any comparison but with null.
+//! A file contains the condition of the cells that a delete keeps; the text describes the cells that it deletes. So
+//! each comparison is replaced by its opposite, and `and` by `or`. Null cells are not kept by any comparison except
+//! with null.
 
 use crate::format::array_schema::ArraySchema;
 use crate::format::data_type::DataType;
 use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, Node, Operator};
 
-/// The text of a value of a field. Values of attributes with an enumeration are positions among its values.
+/// Converts a value of a field to text. Values of attributes with an enumeration are positions among its values.
 pub type FieldText<'a> = &'a dyn Fn(&[u8], DataType, &[u8]) -> String;
 
-/// Which cells a delete deletes, as a text like `a < 3 or s == "x"`.
+/// The condition of the cells that a delete deletes, as text such as `a < 3 or s == "x"`.
 pub fn deleted_text(condition: &DeleteCondition, schema: &ArraySchema, value: FieldText<'_>) -> String {
-    // Backwards, so that the operands of an expression are there before it.
+    // Backwards, so that the operands of an expression are processed before it.
     let mut texts: Vec<Text> = Vec::new();
     for node in condition.nodes().iter().rev() {
         let text = match node {
@@ -91,7 +92,7 @@ fn comparison_text(of: &Comparison, schema: &ArraySchema, text: FieldText<'_>, i
     format!("{name} {word} {value}")
 }
 
-/// The datatype of a field, of none that the schema has that of plain bytes.
+/// The datatype of a field; for a field that is not in the schema, that of plain bytes.
 fn data_type_of(field: &[u8], schema: &ArraySchema) -> DataType {
     let attribute = schema.attributes.iter().find(|of| of.name == field).map(|of| of.data_type);
     let dimension = || schema.domain.dimensions.iter().find(|of| of.name == field).map(|of| of.data_type);

@@ -1,9 +1,9 @@
-//! Values as texts.
+//! Values as text.
 
 use crate::format::data_type::DataType;
 
-/// A value of a datatype as a text: numbers in decimal, dates and times as numbers of their unit, texts in quotes, other
-/// bytes in hexadecimal. Several values are separated by commas.
+/// A value of a datatype as text: numbers in decimal, dates and times as numbers of their unit, strings in quotes,
+/// other bytes in hexadecimal. Several values are separated by commas.
 pub fn value_text(data_type: DataType, bytes: &[u8]) -> String {
     macro_rules! numbers {
         ($type:ty) => {{

@@ -1,4 +1,4 @@
-//! Columns made of the cells of a tile, in the same buffers from tile to tile.
+//! Builds columns from the cells of a tile, in buffers that are reused from tile to tile.
 
 use super::sparse::SparseColumn;
 use super::tile::Tile;
@@ -7,13 +7,13 @@ use hyperslab_core::{Error, Limit, Limits, Result};
 
 /// The cells of a tile that are kept.
 pub(super) enum Kept {
-    /// All of so many.
+    /// All cells; this is their number.
     All(usize),
-    /// Those at these positions, which ascend.
+    /// The cells at these positions, which ascend.
     These(Vec<usize>),
 }
 
-/// What a column is known to hold, so that it is not written again.
+/// Known properties of the content of a column, so that it is not written again.
 #[derive(Default)]
 pub(super) struct Shape {
     /// Cells end at multiples of this.
@@ -40,7 +40,7 @@ impl Kept {
         }
     }
 
-    /// The cell of an ordinal.
+    /// The cell with an ordinal.
     pub(super) fn get(&self, ordinal: usize) -> usize {
         match self {
             Kept::All(_) => ordinal,
@@ -61,7 +61,7 @@ impl Kept {
 }
 
 impl SparseColumn {
-    /// Fills the column with these cells of a tile. Its bytes are taken if the tile is not needed again.
+    /// Fills the column with these cells of a tile. If the tile is not needed again, its bytes are moved.
     pub(super) fn fill(&mut self, tile: &mut Tile, kept: &Kept, is_last: bool, shape: &mut Shape) {
         match (tile.fixed_size(), kept) {
             (Some(size), Kept::All(count)) if count.checked_mul(size) == Some(tile.cells.len()) => {
@@ -100,7 +100,7 @@ impl SparseColumn {
     /// Fills the column with cells of an attribute that the fragment does not have.
     ///
     /// # Errors
-    /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if so many fill values may not be allocated.
+    /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if this many fill values may not be allocated.
     pub(super) fn fill_missing(
         &mut self,
         attribute: &Attribute,
@@ -139,7 +139,7 @@ impl SparseColumn {
     }
 }
 
-/// Checks that the fill values of cells, which no file has, may be allocated.
+/// Checks that the fill values of cells, which are not stored in any file, may be allocated.
 pub(crate) fn check_fill(attribute: &Attribute, len: usize, limits: &Limits) -> Result<()> {
     match len as u64 <= limits.allocation {
         true => Ok(()),

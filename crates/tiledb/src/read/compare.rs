@@ -1,4 +1,4 @@
-//! The order of values, and whether cells fulfil conditions.
+//! The order of values, and the evaluation of conditions on cells.
 
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::delete_condition::{Combination, Comparison, DeleteCondition, Node, Operator};
@@ -6,9 +6,9 @@ use crate::format::fragment_metadata::mbr::Range;
 use crate::read::tile::Tile;
 use std::cmp::Ordering;
 
-/// The order of two cells of a datatype. `None` if one of them is not a number.
+/// The order of two cells of a datatype. `None` if one of them is NaN.
 ///
-/// Cells of one value compare as numbers; texts, and cells of several values, byte by byte.
+/// Cells with one value compare as numbers; strings, and cells with several values, compare byte by byte.
 pub(crate) fn compare(data_type: DataType, a: &[u8], b: &[u8]) -> Option<Ordering> {
     macro_rules! as_numbers {
         ($type:ty) => {
@@ -33,7 +33,7 @@ pub(crate) fn compare(data_type: DataType, a: &[u8], b: &[u8]) -> Option<Orderin
     Some(a.cmp(b))
 }
 
-/// Takes the marks of cells that are outside of a range.
+/// Clears the marks of cells that are outside of a range.
 pub(crate) fn mask(data_type: DataType, tile: &Tile, range: &Range, marks: &mut [bool]) {
     macro_rules! as_numbers {
         ($type:ty) => {
@@ -75,13 +75,13 @@ pub(crate) struct Compared<'c> {
     pub(crate) bytes: Option<&'c [u8]>,
 }
 
-/// Whether a condition holds. `cell` finds a field of the cell. A condition on a field that the cell does not have holds
-/// in no case, whatever it says of others.
+/// Whether a condition holds. `cell` looks up a field of the cell. A condition on a field that the cell does not have
+/// never holds, whatever it states about other fields.
 pub(crate) fn holds<'c>(
     condition: &DeleteCondition,
     mut cell: impl FnMut(&[u8]) -> Option<Compared<'c>>,
 ) -> bool {
-    // Backwards, so that the operands of an expression are there before it.
+    // Backwards, so that the operands of an expression are processed before it.
     let mut results: Vec<bool> = Vec::new();
     for node in condition.nodes().iter().rev() {
         let result = match node {
@@ -111,7 +111,7 @@ fn compared(comparison: &Comparison, found: Compared<'_>) -> bool {
         Operator::AlwaysFalse => return false,
         _ => {}
     }
-    // A value of no bytes is null, but for fields of variable size, whose values can have none.
+    // An empty value is null, except for fields of variable size, whose values can be empty.
     let is_null = value.is_empty() && !cell_val_num.is_var();
     let Some(cell) = bytes else { return *operator == Operator::Eq && is_null };
     let order = compare(data_type, cell, value);

@@ -6,21 +6,21 @@ use crate::array::fragment::{FragmentField, OpenedFragment};
 use crate::format::data_type::CellValNum;
 use hyperslab_core::{Error, Result};
 
-/// The coordinates and times of a fragment that are read.
+/// The coordinates and times of a fragment that is being read.
 pub(crate) struct Fields<'a> {
     pub(crate) fragment: &'a OpenedFragment,
-    /// `None` for dimensions that nobody asks for.
+    /// `None` for dimensions that were not requested.
     dimensions: Vec<Option<FieldTiles<'a>>>,
     timestamps: Option<FieldTiles<'a>>,
     delete_timestamps: Option<FieldTiles<'a>>,
 }
 
-/// The coordinates and times of a tile. Its buffers are used again for the next one.
+/// The coordinates and times of a tile. The buffers are reused for the next tile.
 #[derive(Default)]
 pub(crate) struct Cells {
-    /// The coordinates of each dimension; empty for those that nobody asks for.
+    /// The coordinates of each dimension; empty for dimensions that were not requested.
     pub(crate) dimensions: Vec<Tile>,
-    /// When each cell was written, if the fragment says it.
+    /// The time at which each cell was written, if the fragment stores it.
     pub(crate) times: Vec<u64>,
     /// The coordinates of all dimensions, before version 5.
     together: Tile,
@@ -34,12 +34,12 @@ pub(crate) struct FragmentKeys {
     delete_timestamps: FieldFiles,
 }
 
-/// What of the coordinates and times is read.
+/// Which coordinates and times are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'w> {
-    /// Whether each dimension is.
+    /// Whether each dimension is read.
     pub(crate) dimensions: &'w [bool],
-    /// Whether the times of cells are.
+    /// Whether the times of cells are read.
     pub(crate) times: bool,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Reads when each cell of a tile was deleted; nothing if the fragment does not say it.
+    /// Reads the time at which each cell of a tile was deleted; empty if the fragment does not store it.
     pub(crate) fn deleted(&self, tile: u64) -> Result<Vec<u64>> {
         let mut times = Vec::new();
         if let Some(field) = &self.delete_timestamps {
@@ -136,14 +136,14 @@ impl Cells {
         self.dimensions.get(dimension).and_then(|tile| tile.cell(cell)).unwrap_or_default()
     }
 
-    /// The bytes in memory.
+    /// The number of bytes in memory.
     pub(crate) fn held(&self) -> usize {
         let dimensions = self.dimensions.iter().map(Tile::held);
         dimensions.sum::<usize>().saturating_add(self.times.len().saturating_mul(size_of::<u64>()))
     }
 }
 
-/// The number of cells of a tile: all but the last are full.
+/// The number of cells of a tile: all tiles but the last are full.
 pub(crate) fn cell_count(fragment: &OpenedFragment, tile: u64) -> u64 {
     match tile.saturating_add(1) == fragment.footer.sparse_tile_num {
         true => fragment.footer.last_tile_cell_num,
@@ -151,13 +151,13 @@ pub(crate) fn cell_count(fragment: &OpenedFragment, tile: u64) -> u64 {
     }
 }
 
-/// Whether a cell with a time of deletion is gone at the end of a moment.
+/// Whether a cell with a deletion time is deleted at the end of a moment.
 pub(crate) fn is_gone(deleted: u64, end: u64) -> bool {
     deleted <= end && deleted != NEVER
 }
 
-/// The coordinates of each dimension, of a tile of all of them. Each dimension stands apart there, except in version 1
-/// without compression, where those of a cell stand together.
+/// The coordinates of each dimension, from a tile with those of all dimensions. The dimensions are stored separately
+/// there, except in version 1 without compression, where the coordinates of a cell are together.
 fn apart(fragment: &OpenedFragment, tile: &Tile, count: u64) -> Result<Vec<Tile>> {
     let of = fragment.field_type(FragmentField::Coordinates)?;
     let CellValNum::Fixed(dimensions) = of.cell_val_num else { return Ok(Vec::new()) };
@@ -185,7 +185,7 @@ fn read_times(field: &FieldTiles<'_>, tile: u64, count: u64, by: &mut Tile, to: 
     Ok(())
 }
 
-/// The time of deletion of a cell that was not deleted.
+/// The deletion time of a cell that was not deleted.
 const NEVER: u64 = u64::MAX;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Regions of dense arrays.
+//! Reads regions of dense arrays.
 //!
-//! A cell has the value of the newest fragment whose non-empty domain it is in, and the fill value if it is in none. Each
-//! space tile is decoded from the newest fragment that has cells of it, and older fragments are read only for cells that
-//! are left.
+//! A cell has the value from the newest fragment whose non-empty domain contains it, and the fill value if none does.
+//! Each space tile is decoded from the newest fragment that contains cells of it. Older fragments are read only for the
+//! remaining cells.
 
 use super::fragment_grid::{DenseDomain, IndexBox};
 use super::left::Left;
@@ -22,14 +22,14 @@ use std::ops::Range;
 /// Cells that differ in their number of values.
 #[derive(Clone, Debug, Default)]
 pub struct VarCells {
-    /// A [`Slot`] for each cell, in row-major order. It counts values of the datatype.
+    /// A [`Slot`] for each cell, in row-major order. Its count is a number of values of the datatype.
     pub rows: Vec<u8>,
-    /// What slots point into: a buffer for each tile, of which it may have what was read alone.
+    /// The buffers that slots point into: one for each tile, which may contain only what was read of it.
     pub buffers: Vec<Bytes>,
 }
 
 impl Array {
-    /// The domain of a dense array, in whose indexes regions are.
+    /// The domain of a dense array. Regions are given in its indexes.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for dimensions that dense arrays do not have.
@@ -46,7 +46,7 @@ impl Array {
         current.map(|rectangle| self.dense_domain()?.indexes(self.schema(), rectangle)).transpose()
     }
 
-    /// The smallest box around all cells that fragments of a dense array have. `None` if there are none.
+    /// The smallest box around all cells in the fragments of a dense array. `None` if there are none.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if a fragment is not within the domain.
@@ -62,7 +62,7 @@ impl Array {
         Ok(all)
     }
 
-    /// The number of space tiles of which fragments of a dense array have cells.
+    /// The number of space tiles from which the fragments of a dense array contain cells.
     ///
     /// # Errors
     /// As [`Array::dense_non_empty_domain`].
@@ -83,13 +83,13 @@ impl Array {
         Ok(count)
     }
 
-    /// Reads cells of one size of an attribute, as they are stored, to the rows of the region. `validity` gets a byte for
-    /// each cell in row-major order, 0 if it is null; without nulls all are 1.
+    /// Reads the cells of an attribute with a fixed size, in their stored form, into the rows of the region. `validity`
+    /// receives a byte for each cell in row-major order, 0 if the cell is null; without nulls, all are 1.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for sparse arrays, attributes that do not exist or
-    /// have cells of variable size, regions outside of the domain and buffers of another size; otherwise if a file cannot
-    /// be read or is malformed.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for sparse arrays, for attributes that do not
+    /// exist or have cells of variable size, for regions outside of the domain and for buffers of the wrong size;
+    /// otherwise if a file cannot be read or is malformed.
     pub fn read_dense(
         &self,
         attribute: usize,
@@ -104,7 +104,7 @@ impl Array {
         Reading::of(self, attribute, region, row)?.read(rows, validity, None)
     }
 
-    /// Reads cells of variable size of an attribute. `validity` as of [`Array::read_dense`].
+    /// Reads the cells of an attribute with variable size. `validity` is as in [`Array::read_dense`].
     ///
     /// # Errors
     /// As [`Array::read_dense`]; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for cells of more than
@@ -135,18 +135,18 @@ impl Array {
     }
 }
 
-/// A region of an attribute that is read.
+/// A region of an attribute that is being read.
 struct Reading<'a> {
     array: &'a Array,
     attribute: &'a Attribute,
     region: &'a Region,
     domain: DenseDomain,
     row: usize,
-    /// Newest first.
+    /// The fragments, newest first.
     parts: Vec<Part<'a>>,
 }
 
-/// A fragment that has cells of the region.
+/// A fragment that contains cells of the region.
 struct Part<'a> {
     fragment: &'a OpenedFragment,
     written: IndexBox,
@@ -154,7 +154,7 @@ struct Part<'a> {
     field: Option<(FragmentField, FieldFiles)>,
 }
 
-/// Where cells go.
+/// The destination of cells.
 struct Target<'o, 'p> {
     rows: &'o mut Planes<'p>,
     validity: Option<Planes<'o>>,
@@ -263,7 +263,7 @@ impl<'a> Reading<'a> {
         Ok((slot.to_bytes().to_vec(), validity))
     }
 
-    /// The coordinates of space tiles that have cells of the region, along each dimension.
+    /// The coordinates of the space tiles that contain cells of the region, along each dimension.
     fn tiles(&self) -> Result<Vec<Vec<u64>>> {
         let Region { start, count, step } = self.region;
         let along = |(((start, count), step), tile): (((&u64, &u64), &u64), &u64)| {
@@ -288,7 +288,7 @@ impl<'a> Reading<'a> {
         Ok(Some((start, Left::all(around(part)))))
     }
 
-    /// What a fragment has of what is left, without boxes between the steps of the region.
+    /// The remaining cells that a fragment contains, without boxes between the steps of the region.
     fn taken(&self, left: &mut Left, written: &IndexBox) -> Result<Vec<IndexBox>> {
         let mut taken = left.take(written);
         if !self.region.is_box() {
@@ -316,7 +316,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Decodes what is taken of a tile, and puts it to its place. Chunks that have nothing of it are left out.
+    /// Decodes the taken cells of a tile, and copies them to their destination. Chunks without taken cells are skipped.
     fn put(
         &self,
         tiles: &FieldTiles<'_>,
@@ -361,7 +361,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Decodes the pieces of a tile that have something of what is taken, and copies it.
+    /// Decodes the pieces of a tile that contain taken cells, and copies these.
     fn copy_pieces(
         &self,
         mut pieces: TilePieces<'_>,
@@ -383,12 +383,12 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// The boxes of cells that stand one after another in a tile, counted from its first.
+    /// The boxes of cells that are consecutive in a tile, counted from its first cell.
     fn boxes(&self, cells: Range<u64>) -> Vec<IndexBox> {
         cell_boxes(cells, self.domain.cell_order, &self.domain.tile)
     }
 
-    /// Copies what is taken of boxes, whose cells stand one after another in `cells`.
+    /// Copies the taken cells of boxes, whose cells are consecutive in `cells`.
     fn copy(
         &self,
         boxes: &[IndexBox],
@@ -422,7 +422,7 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Whether the only box has all cells that the region has of a tile, and the tile is in the order of the region.
+    /// Whether the only box contains all cells of the region in a tile, and the tile is in the order of the region.
     fn is_whole(&self, start: &[u64], taken: &[IndexBox]) -> bool {
         let is_ordered = self.domain.cell_order == Layout::RowMajor || self.domain.shape.len() == 1;
         let Ok(Some(all)) = self.region.intersect(start, &self.domain.tile) else { return false };
@@ -430,12 +430,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What is read of a tile.
+/// The part of a tile that is read.
 struct TilePart<'a> {
     /// The first cell of the tile.
     start: &'a [u64],
     taken: &'a [IndexBox],
-    /// Whether all that the region has of the tile is taken, and the tile is in the order of the region.
+    /// Whether all cells of the region in the tile are taken, and the tile is in the order of the region.
     is_whole: bool,
 }
 
@@ -445,21 +445,21 @@ impl TilePart<'_> {
         self.start.iter().zip(within).map(|(start, within)| start.saturating_add(*within)).collect()
     }
 
-    /// What is taken of a box of the tile.
+    /// The taken cells in a box of the tile.
     fn common(&self, of: &IndexBox) -> impl Iterator<Item = IndexBox> {
         let of = IndexBox { first: self.place(&of.first), last: self.place(&of.last) };
         self.taken.iter().filter_map(move |taken| taken.intersect(&of))
     }
 }
 
-/// The box around the cells of a region, of which there is at least one.
+/// The box around the cells of a region, which has at least one.
 fn around(region: Region) -> IndexBox {
     let spans = (0..region.rank()).filter_map(|dimension| region.span(dimension));
     let last = spans.map(|span| span.end.saturating_sub(1)).collect();
     IndexBox { first: region.start, last }
 }
 
-/// The indexes that a fragment has cells of.
+/// The indexes of the cells of a fragment.
 fn written(domain: &DenseDomain, fragment: &OpenedFragment) -> Result<Option<IndexBox>> {
     if !fragment.footer.dense {
         return Err(Error::unsupported("a sparse fragment in a dense array").in_object(&fragment.folder));
@@ -472,5 +472,6 @@ fn minus(a: &[u64], b: &[u64]) -> Vec<u64> {
     a.iter().zip(b).map(|(a, b)| a.saturating_sub(*b)).collect()
 }
 
-/// How many fragments have open files at a time, at most three each. Systems allow about 1000 to a process.
+/// The maximum number of fragments with open files at a time, at most three files each. Systems allow a process about
+/// 1000 open files.
 const MAX_OPEN: usize = 64;

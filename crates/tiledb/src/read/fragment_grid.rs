@@ -1,4 +1,4 @@
-//! The grid of space tiles of a dense array, and that of a fragment within it.
+//! The grid of space tiles of a dense array, and the grid of a fragment within it.
 
 use crate::format::array_schema::{ArraySchema, Dimension};
 use crate::format::data_type::DataType;
@@ -6,22 +6,22 @@ use crate::format::fragment_metadata::mbr::{Mbr, Range};
 use crate::format::layout::Layout;
 use hyperslab_core::{Error, Result};
 
-/// The domain of a dense array, whose first cell has the index 0 in each dimension.
+/// The domain of a dense array. Its first cell has index 0 in each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseDomain {
     /// The coordinates of the first cell.
     pub origin: Vec<i128>,
     /// The number of cells along each dimension.
     pub shape: Vec<u64>,
-    /// The cells of a space tile along each dimension.
+    /// The number of cells of a space tile along each dimension.
     pub tile: Vec<u64>,
     /// The order of tiles: [`Layout::RowMajor`] or [`Layout::ColMajor`].
     pub tile_order: Layout,
-    /// The order of cells within a tile, of which there are the same two.
+    /// The order of cells within a tile: one of the same two.
     pub cell_order: Layout,
 }
 
-/// The first and the last index of each dimension, both inside.
+/// The first and the last index of each dimension, both inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexBox {
     /// The first.
@@ -33,9 +33,9 @@ pub struct IndexBox {
 /// The cells of a box in a tile, along each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TilePart {
-    /// The first of them, in the tile.
+    /// The index of the first of them, in the tile.
     pub within: Vec<u64>,
-    /// The first of them, in the domain.
+    /// The index of the first of them, in the domain.
     pub start: Vec<u64>,
     /// Their number.
     pub count: Vec<u64>,
@@ -71,7 +71,7 @@ impl DenseDomain {
         Ok(domain)
     }
 
-    /// The indexes of a rectangle of coordinates. It may end behind the domain, since tiles do.
+    /// The indexes of a rectangle of coordinates. It may end past the domain, as tiles do.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it begins before the domain or ends before it begins.
@@ -100,18 +100,18 @@ impl DenseDomain {
     /// The number of cells of a tile.
     ///
     /// # Errors
-    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) beyond 2^64.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if it exceeds 2^64.
     pub fn tile_cells(&self) -> Result<u64> {
         let cells = self.tile.iter().try_fold(1, |cells: u64, tile| cells.checked_mul(*tile));
         cells.ok_or_else(|| Error::malformed(format!("a space tile of {:?} cells", self.tile)))
     }
 
-    /// The first tile that has cells of a box, by its coordinates in the grid.
+    /// The first tile that contains cells of a box, by its coordinates in the grid.
     pub fn first_tile(&self, of: &IndexBox) -> Vec<u64> {
         of.first.iter().zip(&self.tile).map(|(first, tile)| first / (*tile).max(1)).collect()
     }
 
-    /// The tile behind another one, in tile order, that has cells of a box. `None` behind the last.
+    /// The next tile after another one, in tile order, that contains cells of a box. `None` after the last.
     pub fn next_tile(&self, of: &IndexBox, at: &[u64]) -> Option<Vec<u64>> {
         let mut at = at.to_vec();
         let slowest_last: Vec<usize> = match self.tile_order {
@@ -131,7 +131,7 @@ impl DenseDomain {
         None
     }
 
-    /// The cells of a box that a tile has.
+    /// The cells of a box that a tile contains.
     pub fn part_in(&self, of: &IndexBox, at: &[u64]) -> TilePart {
         let mut part = TilePart { within: Vec::new(), start: Vec::new(), count: Vec::new() };
         let sides = of.first.iter().zip(&of.last).zip(at.iter().zip(&self.tile));
@@ -145,8 +145,8 @@ impl DenseDomain {
         part
     }
 
-    /// The position in a fragment, whose cells are in `written`, of the tile at these coordinates of the grid. `None` if
-    /// the fragment has no such tile.
+    /// The position of the tile at these grid coordinates in a fragment whose cells are in `written`. `None` if the
+    /// fragment has no such tile.
     pub(crate) fn position(&self, written: &IndexBox, at: &[u64]) -> Option<u64> {
         let dimensions = at.iter().zip(&self.tile).zip(written.first.iter().zip(&written.last));
         let step = |position: u64, ((at, tile), (first, last)): ((&u64, &u64), (&u64, &u64))| {
@@ -162,10 +162,10 @@ impl DenseDomain {
     }
 }
 
-/// Which cells of a tile were written; the others only fill it.
+/// Which cells of a tile were written; the others only pad it.
 pub(crate) struct WrittenCells {
-    /// Along each dimension, the cells of the tile, and the first and the last that was written. The dimension along which
-    /// cells stand together is the last.
+    /// Along each dimension, the number of cells of the tile, and the first and the last one that was written. The
+    /// dimension along which cells are consecutive is the last.
     sides: Vec<(u64, u64, u64)>,
 }
 
@@ -233,7 +233,7 @@ fn extents(dimension: &Dimension) -> Result<(i128, u64, u64)> {
     let count = count.ok_or_else(|| Error::malformed(format!("a domain from {first} to {last}")))?;
     let tile = match &dimension.tile_extent {
         None => count,
-        // As a number without sign: a tile of 200 cells is possible in a domain of 8 bits with sign.
+        // As an unsigned number: a tile of 200 cells is possible in a domain of signed 8-bit numbers.
         Some(extent) => unsigned(extent)?,
     };
     match tile {

@@ -18,13 +18,13 @@ pub(crate) struct GenericTiles<'a> {
 }
 
 impl GenericTiles<'_> {
-    /// The structure in the generic tile at a byte of a file.
+    /// The structure in the generic tile at an offset in a file.
     pub(crate) fn structure<S: Structure>(&self, file: &Key, at: u64, context: &S::Context) -> Result<S> {
         let (_, body) = self.body(file, at)?;
         decode_all(Decoder::new(S::NAME, 0, &body), context).map_err(|e| e.in_object(file))
     }
 
-    /// The header and the decoded body of the generic tile at a byte of a file.
+    /// The header and the decoded body of the generic tile at an offset in a file.
     pub(crate) fn body(&self, file: &Key, at: u64) -> Result<(GenericTileHeader, Vec<u8>)> {
         self.read(file, at).map_err(|e| e.in_object(file))
     }
@@ -120,12 +120,12 @@ pub(crate) fn check_allocation(limits: &Limits, len: u64) -> Result<()> {
     }
 }
 
-/// The error of a file that others say exists.
+/// The error for a file that does not exist although others refer to it.
 pub(crate) fn absent() -> Error {
     Error::malformed("no such file, although others say that there is one")
 }
 
-/// What is read of a file before the size of the tile is known.
+/// The number of bytes that are read of a file before the size of the tile is known.
 const AHEAD: u64 = 16 << 10;
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The global order of the cells of a sparse fragment, as bytes that compare like the cells.
 //!
 //! Row-major and column-major: first the space tiles of all dimensions that have an extent, in tile order, then the
-//! coordinates in cell order. Hilbert: the place on the curve, then the coordinates in row-major order; space tiles do not
-//! count. All arithmetic is that of the library, in the same order and types, since rounding decides.
+//! coordinates in cell order. Hilbert: the position on the curve, then the coordinates in row-major order; space tiles
+//! do not matter. All arithmetic is the same as in the library, in the same order and with the same types, since
+//! rounding decides.
 //!
 //! Spec: TileDB format_spec, array_schema.md "Tile order", "Cell order"
 
@@ -16,17 +17,17 @@ use crate::format::layout::Layout;
 use hyperslab_core::{Error, Result};
 use std::collections::BTreeMap;
 
-/// How the cells of an array are ordered.
+/// The order of the cells of an array.
 pub(crate) struct GlobalOrder {
     axes: Vec<Axis>,
     tiles: Vec<(usize, SpaceTile)>,
     cells: Vec<usize>,
     curve: Option<u32>,
-    /// Whether keys leave out what is the same in all cells of the domain.
+    /// Whether keys leave out what is equal in all cells of the domain.
     is_compact: bool,
 }
 
-/// The error of a cell that stands before the one that it follows.
+/// The error for a cell that should be before the one that it follows.
 pub(crate) fn out_of_order(tile: u64, cell: usize) -> Error {
     Error::malformed(format!(
         "tile {tile}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
@@ -36,11 +37,11 @@ pub(crate) fn out_of_order(tile: u64, cell: usize) -> Error {
 /// A dimension.
 struct Axis {
     kind: Kind,
-    /// The ordinals of the ends of the domain, of numbers.
+    /// The ordinals of the ends of the domain, for numbers.
     domain: (u64, u64),
 }
 
-/// What coordinates are.
+/// The kind of coordinates.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Signed(usize),
@@ -57,13 +58,13 @@ enum SpaceTile {
     Float64 { low: f64, extent: f64 },
 }
 
-/// The keys of cells, one behind the other.
+/// The keys of cells, one after another.
 #[derive(Default)]
 pub(crate) struct Keys {
     bytes: Vec<u8>,
-    /// The size of each, if all have the same.
+    /// The size of each key, if all have the same.
     size: usize,
-    /// Where each ends, otherwise.
+    /// The end of each key, otherwise.
     ends: Vec<usize>,
     count: usize,
     /// The cells with negative zeros, and the dimensions along which they have them.
@@ -98,18 +99,18 @@ impl GlobalOrder {
             }
         }
         if axes.len() == 1 {
-            // The coordinates alone have this order.
+            // The coordinates alone already give this order.
             tiles.clear();
         }
         Ok(GlobalOrder { axes, tiles, cells, curve, is_compact: false })
     }
 
-    /// The same order with shorter keys, which are those of cells in the domain only.
+    /// The same order with shorter keys, which exist only for cells in the domain.
     pub(crate) fn compact(self) -> GlobalOrder {
         GlobalOrder { is_compact: true, ..self }
     }
 
-    /// The size of all keys, if they have one.
+    /// The size of each key, if all have the same.
     pub(crate) fn key_size(&self) -> Option<usize> {
         let has_text = self.axes.iter().any(|axis| axis.kind == Kind::Text);
         let coordinates = self.cells.iter().map(|dimension| self.width(*dimension));
@@ -119,8 +120,8 @@ impl GlobalOrder {
         (!has_text).then(|| parts.fold(curve, usize::saturating_add))
     }
 
-    /// The keys of the first cells as numbers, if keys are that [short](Self::key_size). `None` if a coordinate is outside of
-    /// the domain.
+    /// The keys of the first cells as numbers, if keys are [short](Self::key_size) enough. `None` if a coordinate is
+    /// outside of the domain.
     pub(crate) fn numbers(&self, dimensions: &[Tile], count: usize) -> Option<Vec<u128>> {
         let ordinals = self.ordinals(dimensions, 0..count);
         self.are_within(&ordinals).then_some(())?;
@@ -147,7 +148,7 @@ impl GlobalOrder {
         Some(keys)
     }
 
-    /// Whether all coordinates of some cells are in the domain. Texts are.
+    /// Whether all coordinates of some cells are in the domain. Strings always are.
     pub(crate) fn is_within(&self, dimensions: &[Tile], count: usize) -> bool {
         self.are_within(&self.ordinals(dimensions, 0..count))
     }
@@ -160,7 +161,7 @@ impl GlobalOrder {
         })
     }
 
-    /// The ordinals of cells along each dimension; nothing for texts.
+    /// The ordinals of cells along each dimension; empty for strings.
     fn ordinals(&self, dimensions: &[Tile], cells: impl Iterator<Item = usize> + Clone) -> Vec<Vec<u64>> {
         let axes = self.axes.iter().zip(dimensions);
         axes.map(|(axis, tile)| axis.kind.ordinals(tile, cells.clone())).collect()
@@ -189,7 +190,8 @@ impl GlobalOrder {
         found
     }
 
-    /// The coordinates of a cell as the curve has them. The cell is given by its ordinal and its place in its tile.
+    /// The coordinates of a cell on the grid of the curve. The cell is given by its ordinal and its position in its
+    /// tile.
     fn bucket_all(
         &self,
         dimensions: &[Tile],
@@ -207,25 +209,25 @@ impl GlobalOrder {
         }
     }
 
-    /// How many bytes of the ordinals of a dimension differ.
+    /// The number of bytes in which the ordinals of a dimension differ.
     fn width(&self, dimension: usize) -> usize {
         let domain = self.axes.get(dimension).map_or((0, u64::MAX), |axis| axis.domain);
         if self.is_compact { width(domain.0 ^ domain.1) } else { 8 }
     }
 
-    /// How many bytes of the numbers of the space tiles of a dimension differ.
+    /// The number of bytes in which the numbers of the space tiles of a dimension differ.
     fn tile_width(&self, dimension: usize, tile: &SpaceTile) -> usize {
         let last = self.axes.get(dimension).map_or(u64::MAX, |axis| tile.of(axis.domain.1));
         if self.is_compact { width(last) } else { 8 }
     }
 
-    /// Whether no cell of a rectangle stands before its corner of least coordinates.
+    /// Whether no cell of a rectangle precedes its corner with the smallest coordinates.
     pub(crate) fn has_bounds(&self) -> bool {
         self.curve.is_none()
     }
 
-    /// Raises what the keys of cells to come are not below to the key of the least corner of their tile, if the tree of
-    /// rectangles has the tile and the order [has bounds](Self::has_bounds).
+    /// Raises the lower bound of the keys of the remaining cells to the key of the smallest corner of their tile, if
+    /// the R-tree contains the tile and the order [has bounds](Self::has_bounds).
     ///
     /// # Errors
     /// If the rectangles cannot be decoded.
@@ -308,7 +310,7 @@ impl GlobalOrder {
 }
 
 impl Keys {
-    /// The key of a cell by its ordinal; greater than all others behind the last.
+    /// The key of the cell with this ordinal.
     pub(crate) fn get(&self, ordinal: usize) -> &[u8] {
         let range = match self.size {
             0 => {
@@ -321,9 +323,9 @@ impl Keys {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// The dimensions along which a cell has a negative zero. Keys take both zeros for the same, since the library does in
-    /// order; of cells with the same key, those are of one place that also have the same of these: there the library
-    /// compares bytes.
+    /// The dimensions along which a cell has a negative zero. Keys do not distinguish the two zeros, since the library
+    /// does not when it orders cells. Cells with the same key have the same coordinates only if these dimensions are
+    /// also the same, because there the library compares bytes.
     pub(crate) fn negative_zeros_of(&self, ordinal: usize) -> &[usize] {
         self.negative_zeros.get(&ordinal).map_or(&[], Vec::as_slice)
     }
@@ -332,7 +334,7 @@ impl Keys {
         self.count
     }
 
-    /// The bytes in memory.
+    /// The number of bytes in memory.
     pub(crate) fn held(&self) -> usize {
         let zeros = self.negative_zeros.values().map(|of| of.len().saturating_mul(size_of::<usize>()));
         let zeros = zeros.fold(0, |sum: usize, size| sum.saturating_add(size).saturating_add(ENTRY));
@@ -378,7 +380,7 @@ impl Axis {
         Ok(Axis { kind, domain })
     }
 
-    /// The space tiles of the dimension. `None` without extent, or if there is only one.
+    /// The space tiles of the dimension. `None` without an extent, or if there is only one tile.
     fn space_tile(&self, dimension: &Dimension) -> Result<Option<SpaceTile>> {
         let Some(extent) = &dimension.tile_extent else { return Ok(None) };
         let (low, high) = dimension.domain.split_at_checked(extent.len()).unwrap_or_default();
@@ -403,7 +405,7 @@ impl Axis {
                 _ => None,
             },
             kind @ (Kind::Signed(size) | Kind::Unsigned(size)) => {
-                // Extents count, so they have no sign.
+                // An extent is a count, so it is unsigned.
                 let extent = Kind::Unsigned(size).ordinal(extent);
                 if extent == 0 {
                     return Err(zero());
@@ -414,7 +416,7 @@ impl Axis {
         })
     }
 
-    /// The coordinate as the curve has it, in so many bits.
+    /// The coordinate on the grid of the curve, in this number of bits.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the library does")]
     fn bucket(&self, coordinate: f64, bits: u32) -> u64 {
         let (low, high) = (self.kind.number(self.domain.0), self.kind.number(self.domain.1));
@@ -438,7 +440,7 @@ impl SpaceTile {
 }
 
 impl Kind {
-    /// A number that compares like the coordinate. Both zeros are the same.
+    /// A number that compares like the coordinate. Both zeros are equal.
     fn ordinal(self, coordinate: &[u8]) -> u64 {
         let mut bytes = [0; 8];
         let len = coordinate.len().min(8);
@@ -460,7 +462,7 @@ impl Kind {
         }
     }
 
-    /// The ordinals of cells; nothing for texts.
+    /// The ordinals of cells; empty for strings.
     fn ordinals(self, tile: &Tile, cells: impl Iterator<Item = usize>) -> Vec<u64> {
         match (self, tile.fixed_size()) {
             (Kind::Text, _) => Vec::new(),
@@ -470,7 +472,7 @@ impl Kind {
         }
     }
 
-    /// As [`ordinals`](Self::ordinals), of coordinates of `N` bytes.
+    /// As [`ordinals`](Self::ordinals), for coordinates of `N` bytes.
     fn ordinals_of<const N: usize>(self, tile: &Tile, cells: impl Iterator<Item = usize>) -> Vec<u64> {
         let values = tile.cells.as_chunks::<N>().0;
         cells.map(|cell| self.ordinal(values.get(cell).map_or(&[], |value| value))).collect()
@@ -495,7 +497,7 @@ fn float_ordinal(number: f64) -> u64 {
     if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
-/// The first eight bytes of a text. The library takes them for signed ones.
+/// The first eight bytes of a string. The library treats them as signed.
 fn text_bucket(text: Option<&[u8]>, bits: u32) -> u64 {
     let text = text.unwrap_or_default();
     let bytes = (0..8).map(|at| text.get(at).map_or(0, |byte| i64::from(byte.cast_signed()).cast_unsigned()));
@@ -513,7 +515,7 @@ fn put_number(number: u64, width: usize, to: &mut Vec<u8>) {
     to.extend_from_slice(bytes.get(8_usize.saturating_sub(width)..).unwrap_or(&bytes));
 }
 
-/// Appends a text so that what follows it does not count before its end.
+/// Appends a string in such a way that what follows it does not affect the order before its end.
 fn put_text(text: &[u8], to: &mut Vec<u8>) {
     for byte in text {
         to.push(*byte);

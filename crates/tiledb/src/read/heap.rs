@@ -1,6 +1,6 @@
-//! A heap of the sources of a merge, by their ordinals: which of them has the next cell.
+//! A heap of the sources of a merge, by their ordinals, which finds the source with the next cell.
 
-/// The first has the next cell, and each is before the two below it.
+/// The first source has the next cell, and each is before the two below it.
 #[derive(Default)]
 pub(crate) struct SourceHeap {
     sources: Vec<usize>,
@@ -21,19 +21,20 @@ impl SourceHeap {
         self.sources.first().copied()
     }
 
-    /// Removes the first source. Another one takes its place, which [`settle`](Self::settle) makes right.
+    /// Removes the first source. Another one takes its place; [`settle`](Self::settle) then moves it to the right
+    /// position.
     pub(crate) fn remove_first(&mut self) {
         if !self.sources.is_empty() {
             self.sources.swap_remove(0);
         }
     }
 
-    /// Gives the first source its place, after its next cell became another one.
+    /// Moves the first source to the right position after its next cell has changed.
     pub(crate) fn settle(&mut self, is_before: impl Fn(usize, usize) -> bool) {
         self.sift(0, &is_before);
     }
 
-    /// The least key of the sources other than the first. `None` if there is no other.
+    /// The smallest key of the sources other than the first. `None` if there is no other.
     pub(crate) fn limit<'k>(&self, key: impl Fn(usize) -> Option<&'k [u8]>) -> Option<&'k [u8]> {
         let of = |place: usize| self.sources.get(place).and_then(|source| key(*source));
         match (of(1), of(2)) {
@@ -42,8 +43,8 @@ impl SourceHeap {
         }
     }
 
-    /// Of fragments all over the array, the next cell of the one that just had its turn is often behind those of most
-    /// others: so it sinks to the end, and rises as far as it must.
+    /// If fragments cover the whole array, the next cell of the source that was just used is often after those of most
+    /// others. So the source first sinks to the end, then rises as far as necessary.
     fn sift(&mut self, top: usize, is_before: &impl Fn(usize, usize) -> bool) {
         let mut place = top;
         while let Some(below) = self.least_below(place, is_before) {
@@ -60,7 +61,7 @@ impl SourceHeap {
         }
     }
 
-    /// Which of the two places below one has the source that is before the other.
+    /// Which of the two places below one has the source that comes first.
     fn least_below(&self, place: usize, is_before: &impl Fn(usize, usize) -> bool) -> Option<usize> {
         let left = place.saturating_mul(2).saturating_add(1);
         let right = left.saturating_add(1);
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn sources_have_their_turn_in_the_order_of_their_keys() {
         let mut left: Vec<Vec<u8>> = vec![vec![9, 4, 1], vec![3, 2], vec![8, 5], vec![], vec![7]];
-        // The next key of each is its last; sources without one are behind all others.
+        // The next key of each source is its last; sources without a key come after all others.
         let key = |left: &[Vec<u8>], source: usize| left[source].last().copied().map_or(u8::MAX, |key| key);
         let mut heap = SourceHeap::of(left.len(), |a, b| key(&left, a) < key(&left, b));
         let mut found = Vec::new();

@@ -2,12 +2,13 @@
 //!
 //! Spec: TileDB format_spec does not describe it; `hilbert` as cell order in array_schema.md
 
-/// The bits of each of so many coordinates: together they fit in 63 bits, as TileDB wants it.
+/// The number of bits of each coordinate, given the number of coordinates: together they fit in 63 bits, as TileDB
+/// requires.
 pub(super) fn bits(dimensions: usize) -> u32 {
     63 / u32::try_from(dimensions.max(1)).unwrap_or(63).min(63)
 }
 
-/// The place on the curve of a point whose coordinates have so many bits. The coordinates are used up.
+/// The position on the curve of a point whose coordinates have this number of bits. Overwrites the coordinates.
 pub(super) fn place(point: &mut [u64], bits: u32) -> u64 {
     transpose(point, bits);
     let mut place = 0;
@@ -19,7 +20,7 @@ pub(super) fn place(point: &mut [u64], bits: u32) -> u64 {
     place
 }
 
-/// Coordinates to the bits of the place, spread over the coordinates.
+/// Converts coordinates to the bits of the position, spread over the coordinates.
 fn transpose(point: &mut [u64], bits: u32) {
     let Some((first, rest)) = point.split_first_mut() else { return };
     for bit in (1..bits).rev() {
@@ -54,7 +55,7 @@ fn transpose(point: &mut [u64], bits: u32) {
     point.iter_mut().for_each(|coordinate| *coordinate ^= changed);
 }
 
-/// The most dimensions of a curve that TileDB draws.
+/// The maximum number of dimensions of a curve in TileDB.
 pub(super) const MAX_DIMENSIONS: usize = 15;
 
 #[cfg(test)]
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_library() {
-        // From the figure in its source.
+        // From the figure in the source of the TileDB library.
         let expected =
             [([0, 0], 0), ([1, 0], 1), ([0, 1], 3), ([2, 3], 9), ([1, 1], 2), ([15, 0], 255), ([6, 0], 20)];
         for (point, on_curve) in expected {

@@ -1,8 +1,8 @@
-//! What is left to read of a box, while fragments cover parts of it.
+//! The remaining part of a box while fragments cover parts of it.
 
 use super::fragment_grid::IndexBox;
 
-/// Disjoint boxes of cells that no fragment had yet.
+/// Disjoint boxes of cells that no fragment has provided yet.
 pub(crate) struct Left(Vec<IndexBox>);
 
 impl Left {
@@ -18,7 +18,7 @@ impl Left {
         self.0.is_empty()
     }
 
-    /// Takes what a box has of it.
+    /// Removes and returns the part of it that is within a box.
     pub(crate) fn take(&mut self, other: &IndexBox) -> Vec<IndexBox> {
         let (mut taken, mut left) = (Vec::new(), Vec::with_capacity(self.0.len()));
         for mut rest in self.0.drain(..) {
@@ -26,7 +26,7 @@ impl Left {
                 left.push(rest);
                 continue;
             };
-            // One dimension after the other, what is before and behind the common part is cut off.
+            // Along one dimension after another, the parts before and after the common part are cut off.
             for dimension in 0..common.first.len() {
                 if let Some(before) = rest.cut_before(dimension, &common) {
                     left.push(before);
@@ -43,7 +43,7 @@ impl Left {
 }
 
 impl IndexBox {
-    /// What both boxes have. `None` if that is nothing.
+    /// The common part of both boxes. `None` if there is none.
     pub(crate) fn intersect(&self, other: &IndexBox) -> Option<IndexBox> {
         let first: Vec<u64> = self.first.iter().zip(&other.first).map(|(a, b)| *a.max(b)).collect();
         let last: Vec<u64> = self.last.iter().zip(&other.last).map(|(a, b)| *a.min(b)).collect();

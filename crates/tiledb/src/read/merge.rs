@@ -1,12 +1,12 @@
-//! Merging of fragments whose cells can have the same coordinates.
+//! Merges fragments whose cells can have the same coordinates.
 //!
-//! Tiles of all fragments are walked in the global order, a tile of each at a time: a heap knows which fragment has the next
-//! cell. A tile is read only when its turn comes: in row-major and column-major order, no cell of it stands before the
-//! least corner of its rectangle. When the last cell of a tile had its turn, those that count are given, and the tile is
-//! dropped. Of cells with the same coordinates the one counts that was written last; of those written at one time the one
-//! in the later fragment, and in one fragment the first.
+//! Tiles of all fragments are walked in the global order, one tile of each at a time: a heap finds the fragment with
+//! the next cell. A tile is read only when it is needed: in row-major and column-major order, none of its cells
+//! precedes the smallest corner of its rectangle. After the last cell of a tile was processed, its valid cells are
+//! output, and the tile is dropped. Of the cells with the same coordinates, the one that was written last is valid; of
+//! those written at the same time, the one in the later fragment, and within one fragment the first.
 //!
-//! The order of the cells of a file is checked, since a merge of cells in another order leaves duplicates.
+//! The order of the cells of a file is checked, since merging cells in another order would leave duplicates.
 
 use super::columns::Kept;
 use super::coordinates::{Cells, Fields, FragmentKeys, Wanted};
@@ -20,18 +20,18 @@ use hyperslab_core::{Budget, Charge, Result};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A fragment that is merged.
+/// A fragment that is being merged.
 struct Source<'a> {
     ordinal: usize,
     fragment: &'a OpenedFragment,
     keys: FragmentKeys,
     needed: Needed<'a>,
     sizes: Vec<CoordinateSize>,
-    /// The tiles that were not read, the next one last.
+    /// The tiles that were not read yet, the next one last.
     left: Vec<Range<u64>>,
-    /// What the keys of the cells to come are not below.
+    /// A lower bound of the keys of the remaining cells.
     bound: Vec<u8>,
-    /// The tile whose cells have their turn.
+    /// The tile whose cells are being processed.
     tile: Option<HeldTile>,
 }
 
@@ -43,21 +43,21 @@ struct HeldTile {
     keys: Keys,
     /// Whether two cells have the same coordinates.
     has_equal: bool,
-    /// The next cell, by its ordinal among those that are kept.
+    /// The next cell, by its ordinal among the cells that are kept.
     next: usize,
-    /// The cells that count.
+    /// The valid cells.
     picked: Vec<usize>,
     _charge: Charge,
 }
 
-/// The cell that counts, as far as it is known, of those with its coordinates.
+/// The cell that is valid, as far as is known, among those with its coordinates.
 struct Newest {
     source: usize,
     ordinal: usize,
     time: u64,
-    /// What tells its coordinates from others with the same key.
+    /// Distinguishes its coordinates from others with the same key.
     negative_zeros: Vec<usize>,
-    /// Its tile among those that are retired, if the other cells of the tile all had their turn.
+    /// The index of its tile among the retired ones, if all other cells of the tile were processed.
     retired: Option<usize>,
 }
 
@@ -66,18 +66,18 @@ struct Merge<'a, 'r> {
     order: GlobalOrder,
     budget: Budget,
     sources: Vec<Source<'r>>,
-    /// The sources that have cells left.
+    /// The sources that have remaining cells.
     heap: SourceHeap,
     /// The newest cells of the same key: one, unless zeros have different signs.
     newest: Vec<Newest>,
-    /// The tiles of the newest cells whose other cells all had their turn, with their sources.
+    /// The tiles of the newest cells whose other cells were all processed, with their sources.
     retired: Vec<Option<(usize, HeldTile)>>,
-    /// The key of the newest.
+    /// The key of the newest cells.
     key: Vec<u8>,
 }
 
 impl Reading<'_> {
-    /// Gives the cells of fragments that count.
+    /// Outputs the valid cells of fragments.
     pub(super) fn merge(
         &self,
         streams: &[Stream],
@@ -132,7 +132,7 @@ impl Merge<'_, '_> {
         self.settle(output, take)
     }
 
-    /// Takes cells of the source that has the next one, as long as no other has one.
+    /// Takes cells of the source with the next cell, until another source has the next one.
     fn step(
         &mut self,
         first: usize,
@@ -149,7 +149,7 @@ impl Merge<'_, '_> {
             (None, false) => tile.keys.len(),
         };
         self.contest(first, next, output, take)?;
-        // Those between have coordinates of their own.
+        // The cells in between have unique coordinates.
         let last = end.saturating_sub(1);
         if last > next {
             self.settle(output, take)?;
@@ -181,7 +181,7 @@ impl Merge<'_, '_> {
         self.bound(first)
     }
 
-    /// Compares a cell with the newest of its coordinates, and keeps the newer one.
+    /// Compares a cell with the newest one at its coordinates, and keeps the newer one.
     fn contest(
         &mut self,
         source: usize,
@@ -210,7 +210,7 @@ impl Merge<'_, '_> {
         }
         let loser = of_place.map(|known| self.newest.swap_remove(known));
         self.newest.push(Newest { source, ordinal, time, negative_zeros, retired: None });
-        // The tile of the loser waits no longer, unless for a cell with another zero.
+        // The tile of the replaced cell no longer waits, unless for a cell with another zero.
         let Some(slot) = loser.and_then(|loser| loser.retired) else { return Ok(()) };
         if self.newest.iter().any(|newest| newest.retired == Some(slot)) {
             return Ok(());
@@ -221,13 +221,13 @@ impl Merge<'_, '_> {
         }
     }
 
-    /// Picks the newest cells: no others have their coordinates.
+    /// Picks the newest cells: no other cells have their coordinates.
     fn settle(
         &mut self,
         output: &mut Output,
         take: &mut dyn FnMut(&SparseCells) -> Result<()>,
     ) -> Result<()> {
-        // Cells of a tile are picked in its order.
+        // Cells of a tile are picked in the order of the tile.
         self.newest.sort_by_key(|newest| newest.ordinal);
         for Newest { source, ordinal, retired, .. } in std::mem::take(&mut self.newest) {
             let tile = match retired {
@@ -244,7 +244,7 @@ impl Merge<'_, '_> {
         Ok(())
     }
 
-    /// Gives the cells of a tile that were picked.
+    /// Outputs the picked cells of a tile.
     fn give(
         &self,
         source: usize,
@@ -257,7 +257,7 @@ impl Merge<'_, '_> {
         };
         let HeldTile { number, mut cells, kept, picked, .. } = tile;
         let picked = if picked.len() == kept.len() { kept } else { Kept::These(picked) };
-        // Files are opened for one tile: fragments may be more than files can be.
+        // Files are opened for one tile at a time: there may be more fragments than files that can be open.
         let none = vec![false; self.reading.array.dimensions().len()];
         let wanted = Wanted { dimensions: &none, times: false };
         let fields = Fields::open(self.reading.array, source.fragment, &source.keys, wanted)?;
@@ -288,7 +288,7 @@ impl Merge<'_, '_> {
             let key = keys.get(ordinal);
             match before.cmp(key) {
                 Ordering::Less => {}
-                // The rectangle of a tile begins with its first cell, if there is one dimension.
+                // With one dimension, the rectangle of a tile begins at its first cell.
                 Ordering::Equal => has_equal |= ordinal > 0,
                 Ordering::Greater => {
                     let cell = kept.get(ordinal);
@@ -308,7 +308,7 @@ impl Merge<'_, '_> {
         self.bound(first)
     }
 
-    /// Raises the bound of a source to what the rectangle of its next tile says.
+    /// Raises the bound of a source according to the rectangle of its next tile.
     fn bound(&mut self, source: usize) -> Result<()> {
         let Some(source) = self.sources.get_mut(source).filter(|_| self.order.has_bounds()) else {
             return Ok(());
@@ -328,7 +328,7 @@ impl Merge<'_, '_> {
     }
 }
 
-/// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs.
+/// Whether a source comes before another. Tiles are read before cells with the same coordinates are processed.
 fn is_before(sources: &[Source<'_>], a: usize, b: usize) -> bool {
     match (sources.get(a), sources.get(b)) {
         (Some(a), Some(b)) => {
@@ -340,7 +340,7 @@ fn is_before(sources: &[Source<'_>], a: usize, b: usize) -> bool {
 }
 
 impl Source<'_> {
-    /// The key of the next cell, or what it is not below.
+    /// The key of the next cell, or a lower bound of it.
     fn key(&self) -> &[u8] {
         match &self.tile {
             Some(tile) => tile.keys.get(tile.next),

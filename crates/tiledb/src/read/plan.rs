@@ -1,8 +1,9 @@
-//! Which tiles of a sparse array are read, and which of them together.
+//! Plans which tiles of a sparse array are read, and which of them together.
 //!
-//! Fragments whose cells can have the same coordinates are merged, and are one part; so is a fragment of an array without
-//! duplicates whose cells have times, since it can have coordinates twice. All other fragments are chained: their tiles
-//! are cut into parts of a quarter of a million cells. Tiles outside of the ranges are not in a part.
+//! Fragments whose cells can have the same coordinates are merged, and form one part. The same applies to a fragment of
+//! an array without duplicates whose cells have times, since it can contain coordinates twice. All other fragments are
+//! chained: their tiles are cut into parts of a quarter of a million cells. Tiles outside of the ranges are not in any
+//! part.
 
 use super::sparse::{Reading, SparseCells, SparseRequest, SparseScratch};
 use crate::array::Array;
@@ -14,12 +15,13 @@ use crate::read::coordinates::cell_count;
 use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
 
-/// The cells of a request in parts that can be read in any order, and at the same time.
+/// The cells of a request, in parts that can be read in any order and at the same time.
 ///
-/// A cell is in one part only, and no part depends on another. The caller owns the threads: each takes the next part and
-/// reads it with a [`SparseScratch`] of its own. Within a part, cells come in batches, a tile each at most; a part whose
-/// fragments are chained has about [`CELLS`](Self::CELLS) cells, or one tile if that is more. Where fragments overlap,
-/// [`most_cells`](Self::most_cells) may be any number, while memory stays a tile for each fragment.
+/// Each cell is in one part only, and no part depends on another. The caller owns the threads: each takes the next part
+/// and reads it with its own [`SparseScratch`]. Within a part, cells come in batches of at most one tile each. A part
+/// with chained fragments has about [`CELLS`](Self::CELLS) cells, or one tile if that has more. Where fragments
+/// overlap, [`most_cells`](Self::most_cells) may be any number, but memory is still limited to one tile for each
+/// fragment.
 ///
 /// ```no_run
 /// # use hyperslab_tiledb::array::Array;
@@ -48,7 +50,7 @@ enum Part {
     Merged { fragments: Vec<Stream>, cells: u64 },
 }
 
-/// Tiles of a fragment that stand together.
+/// Consecutive tiles of a fragment.
 pub(super) struct Run {
     pub(super) fragment: usize,
     pub(super) tiles: std::ops::Range<u64>,
@@ -61,8 +63,8 @@ pub(super) struct Stream {
 }
 
 impl Array {
-    /// Plans the reading of a sparse array: finds the tiles within the ranges. Reads the R-trees of fragments that overlap
-    /// the ranges but are not within them, and no cells.
+    /// Plans the reading of a sparse array: finds the tiles within the ranges. Reads the R-trees of fragments that
+    /// partly overlap the ranges, but no cells.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for dense arrays and fields that do not exist;
@@ -80,7 +82,7 @@ impl Array {
 }
 
 impl SparsePlan<'_> {
-    /// About how many cells a part of chained fragments has.
+    /// The approximate number of cells in a part with chained fragments.
     pub const CELLS: u64 = 1 << 18;
 
     /// The number of parts.
@@ -93,7 +95,7 @@ impl SparsePlan<'_> {
         self.parts.is_empty()
     }
 
-    /// The most cells that all parts can have.
+    /// The maximum number of cells of all parts.
     pub fn most_cells(&self) -> u64 {
         self.most_cells
     }
@@ -103,12 +105,12 @@ impl SparsePlan<'_> {
         self.is_exact.then_some(self.most_cells)
     }
 
-    /// Whether fragments are merged: then cells may be far fewer than [`most_cells`](Self::most_cells).
+    /// Whether fragments are merged: then there may be far fewer cells than [`most_cells`](Self::most_cells).
     pub fn merges(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Merged { .. }))
     }
 
-    /// The most cells that a part can have; 0 if there is no such part.
+    /// The maximum number of cells of a part; 0 if there is no such part.
     pub fn most_cells_of(&self, part: usize) -> u64 {
         match self.parts.get(part) {
             Some(Part::Chained { cells, .. } | Part::Merged { cells, .. }) => *cells,
@@ -116,16 +118,16 @@ impl SparsePlan<'_> {
         }
     }
 
-    /// Gives the cells of a part to `take`, in batches.
+    /// Passes the cells of a part to `take`, in batches.
     ///
-    /// Cells of one fragment come in the order in which they are stored. Where fragments overlap, a batch has cells of one
-    /// tile still, and batches come as their last cells do in the global order.
+    /// Cells of one fragment come in the order in which they are stored. Where fragments overlap, a batch still has
+    /// cells of only one tile, and batches come in the global order of their last cells.
     ///
     /// # Errors
-    /// The first of `take`; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such part;
-    /// [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the coordinates of a tile of each fragment that
-    /// overlaps need more memory than is allowed; [`Malformed`](hyperslab_core::ErrorKind::Malformed) if cells of such
-    /// fragments are not in the global order; otherwise if a file cannot be read or is malformed.
+    /// The first error of `take`; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such
+    /// part; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if the coordinates of one tile of each
+    /// overlapping fragment need more memory than is allowed; [`Malformed`](hyperslab_core::ErrorKind::Malformed) if
+    /// cells of such fragments are not in the global order; otherwise if a file cannot be read or is malformed.
     pub fn read(
         &self,
         part: usize,
@@ -200,20 +202,20 @@ impl SparsePlan<'_> {
     }
 }
 
-/// The number of cells in tiles that stand together.
+/// The number of cells in consecutive tiles.
 fn cells_of(fragment: &OpenedFragment, tiles: &std::ops::Range<u64>) -> u64 {
     let Some(last) = tiles.end.checked_sub(1).filter(|last| *last >= tiles.start) else { return 0 };
     (last - tiles.start).saturating_mul(fragment.schema.capacity).saturating_add(cell_count(fragment, last))
 }
 
-/// Fragments that may have cells of the same coordinates, together; each alone where coordinates may be written twice.
+/// Groups fragments that may have cells with the same coordinates. If coordinates may be written twice, each is alone.
 fn clusters(reading: &Reading<'_>, fragments: &[usize]) -> Vec<Vec<usize>> {
     if reading.array.schema().allows_dups {
         return fragments.iter().map(|fragment| vec![*fragment]).collect();
     }
     let Some(first) = reading.array.dimensions().first() else { return Vec::new() };
     let order = |a: &[u8], b: &[u8]| compare(first.data_type, a, b).unwrap_or(Ordering::Equal);
-    // What of each is asked for, by its least coordinate of the first dimension.
+    // The requested part of each, ordered by its smallest coordinate of the first dimension.
     let mut boxes: Vec<(usize, Mbr)> = fragments
         .iter()
         .filter_map(|fragment| Some((*fragment, reading.domain_within(*fragment)?)))
@@ -222,7 +224,7 @@ fn clusters(reading: &Reading<'_>, fragments: &[usize]) -> Vec<Vec<usize>> {
         (Some(a), Some(b)) => order(&a.min, &b.min),
         _ => Ordering::Equal,
     });
-    // Each points to one before it of the same cluster, or to itself.
+    // Each points to an earlier one of the same cluster, or to itself.
     let mut before: Vec<usize> = (0..boxes.len()).collect();
     let mut active: Vec<usize> = Vec::new();
     for (number, (_, own)) in boxes.iter().enumerate() {
@@ -250,7 +252,7 @@ fn clusters(reading: &Reading<'_>, fragments: &[usize]) -> Vec<Vec<usize>> {
     }
     let mut boxed: Vec<usize> = found.iter().flatten().copied().collect();
     boxed.sort_unstable();
-    // Fragments whose domain is not said.
+    // Fragments whose domain is not stored.
     let rest = fragments.iter().filter(|fragment| boxed.binary_search(fragment).is_err());
     found.extend(rest.map(|fragment| vec![*fragment]));
     found.retain(|cluster| !cluster.is_empty());
@@ -259,7 +261,7 @@ fn clusters(reading: &Reading<'_>, fragments: &[usize]) -> Vec<Vec<usize>> {
     found
 }
 
-/// The first of a cluster. The way to it becomes shorter.
+/// The first fragment of a cluster. Shortens the way to it.
 fn root(before: &mut [usize], mut number: usize) -> usize {
     while let Some(next) = before.get(number).copied().filter(|next| *next != number) {
         let after = before.get(next).copied().unwrap_or(next);
@@ -271,7 +273,7 @@ fn root(before: &mut [usize], mut number: usize) -> usize {
     number
 }
 
-/// The tiles whose rectangle is near, found from the root of the tree down.
+/// The tiles whose rectangles are near, found from the root of the tree downwards.
 pub(super) fn tiles_near(
     tree: &RTree,
     sizes: &Vec<CoordinateSize>,

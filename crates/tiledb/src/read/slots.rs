@@ -1,4 +1,4 @@
-//! Cells of variable size of dense arrays: slots, which point into buffers of values.
+//! Cells of variable size in dense arrays: slots, which point into buffers of values.
 
 use super::fragment_grid::IndexBox;
 use super::strided::{outside, strides};
@@ -9,8 +9,8 @@ use hyperslab_core::nd::advance;
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, ErrorKind, Result};
 
-/// Puts the values of a tile into a buffer, and the slots of its cells in their place. Buffers are held as long as slots
-/// are, so that of a tile of which little is taken only that is put.
+/// Puts the values of a tile into a buffer, and replaces its cells with slots. Buffers are held as long as slots exist,
+/// so if little of a tile is taken, only that part is put there.
 pub(super) fn slots(
     buffers: &mut Vec<Bytes>,
     tile: &mut Tile,
@@ -43,7 +43,7 @@ pub(super) fn slots(
     Ok(())
 }
 
-/// A slot of a cell of so many bytes.
+/// A slot for a cell of this number of bytes.
 pub(super) fn slot(buffer: usize, start: u64, len: u64, value_size: u64) -> Result<Slot> {
     let count = u32::try_from(len / value_size.max(1)).ok();
     let buffer = u32::try_from(buffer).ok().filter(|buffer| *buffer < u32::MAX);
@@ -53,7 +53,8 @@ pub(super) fn slot(buffer: usize, start: u64, len: u64, value_size: u64) -> Resu
     }
 }
 
-/// Marks the cells of a tile that are in boxes, which are counted from its first cell. `None` if these are not few.
+/// Marks the cells of a tile that are in boxes, which are counted from its first cell. `None` if there are not few of
+/// them.
 pub(super) fn marks(boxes: &[IndexBox], order: Layout, shape: &[u64]) -> Result<Option<Vec<bool>>> {
     let cells = |shape: &[u64]| shape.iter().fold(1_u64, |cells, len| cells.saturating_mul(*len));
     let taken = boxes.iter().fold(0_u64, |sum, of| sum.saturating_add(cells(&of.shape())));
@@ -81,7 +82,7 @@ pub(super) fn marks(boxes: &[IndexBox], order: Layout, shape: &[u64]) -> Result<
     Ok(Some(marks))
 }
 
-/// What is at most this part of a tile is copied.
+/// A part of a tile is copied if it is at most this fraction of the tile.
 const SHARE: usize = 2;
 
 #[cfg(test)]

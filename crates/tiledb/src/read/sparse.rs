@@ -1,8 +1,9 @@
-//! Cells of sparse arrays.
+//! Reads cells of sparse arrays.
 //!
-//! A [plan](SparsePlan) says which tiles are read, in parts that threads can read at the same time. Tiles whose rectangle
-//! lies outside of the ranges are not read. Where coordinates may be written once only, fragments that overlap are merged
-//! in the global order, and the newest cell of equal coordinates counts. A delete removes cells that are older than it.
+//! A [plan](SparsePlan) determines which tiles are read, in parts that threads can read at the same time. Tiles whose
+//! rectangle lies outside of the ranges are not read. If coordinates may be written only once, overlapping fragments
+//! are merged in the global order, and the newest cell with equal coordinates is valid. A delete removes cells that are
+//! older than it.
 
 use super::columns::{Kept, Shape};
 use super::compare::{Compared, compare, holds, mask};
@@ -22,11 +23,11 @@ use std::collections::BTreeSet;
 
 pub use super::plan::SparsePlan;
 
-/// Which cells are read, and what of them.
+/// Which cells are read, and which of their fields.
 #[derive(Clone, Debug, Default)]
 pub struct SparseRequest {
-    /// The range of each dimension, both ends inside. Dimensions without a range, and those missing at the end, are read
-    /// whole.
+    /// The range of each dimension, with both ends inclusive. Dimensions without a range, and those missing at the end,
+    /// are read completely.
     pub ranges: Vec<Option<Range>>,
     /// The columns of batches.
     pub columns: Vec<SparseField>,
@@ -41,34 +42,34 @@ pub enum SparseField {
     Attribute(usize),
 }
 
-/// Some cells: those of a tile that are asked for.
+/// A batch of cells: the requested ones of a tile.
 #[derive(Clone, Debug, Default)]
 pub struct SparseCells {
     /// The number of cells.
     pub count: usize,
-    /// A column for each field that was asked for.
+    /// A column for each requested field.
     pub columns: Vec<SparseColumn>,
 }
 
-/// A field of cells.
+/// One field of a batch of cells.
 #[derive(Clone, Debug, Default)]
 pub struct SparseColumn {
-    /// The bytes of the cells, as they are stored; those of null cells mean nothing.
+    /// The bytes of the cells in their stored form; those of null cells have no meaning.
     pub bytes: Vec<u8>,
-    /// Where each cell ends in [`bytes`](Self::bytes).
+    /// The end of each cell in [`bytes`](Self::bytes).
     pub ends: Vec<usize>,
     /// A byte for each cell, 0 if it is null.
     pub validity: Vec<u8>,
 }
 
-/// Buffers that are used again from tile to tile. Each thread needs its own.
+/// Buffers that are reused from tile to tile. Each thread needs its own.
 #[derive(Default)]
 pub struct SparseScratch {
     pub(super) cells: Cells,
     pub(super) output: Output,
 }
 
-/// The attributes of a tile, and the columns that are made of them.
+/// The attributes of a tile, and the columns that are built from them.
 #[derive(Default)]
 pub(super) struct Output {
     attributes: Vec<Tile>,
@@ -77,7 +78,7 @@ pub(super) struct Output {
 }
 
 impl Array {
-    /// Gives the cells of a sparse array to `take`, in batches: those of all parts of a [plan](Self::plan_sparse).
+    /// Passes the cells of a sparse array to `take`, in batches: those of all parts of a [plan](Self::plan_sparse).
     ///
     /// # Errors
     /// As [`plan_sparse`](Self::plan_sparse) and [`SparsePlan::read`].
@@ -109,7 +110,7 @@ fn check_ranges(dimensions: &[Dimension], ranges: &[Option<Range>]) -> Result<()
     Ok(())
 }
 
-/// A request to an array.
+/// A request for cells of an array.
 pub(super) struct Reading<'a> {
     pub(super) array: &'a Array,
     pub(super) fragments: &'a [OpenedFragment],
@@ -125,7 +126,7 @@ struct Delete {
     condition: DeleteCondition,
 }
 
-/// What of a fragment is read besides its coordinates.
+/// What is read of a fragment in addition to its coordinates.
 pub(super) struct Needed<'a> {
     deletes: Vec<&'a Delete>,
     attributes: Vec<NeededAttribute<'a>>,
@@ -175,7 +176,7 @@ impl<'a> Reading<'a> {
         Ok(reading)
     }
 
-    /// Whether no cell of a tile that is read whole is left out by a delete or a time.
+    /// Whether no delete or time excludes any cell of a tile that is completely within the ranges.
     pub(super) fn keeps_all(&self) -> bool {
         self.deletes.is_empty()
     }
@@ -187,7 +188,7 @@ impl<'a> Reading<'a> {
         domain.is_none_or(|domain| self.meets(domain))
     }
 
-    /// The part of the domain of a fragment that is within the ranges, if the fragment says its domain.
+    /// The part of the domain of a fragment that is within the ranges, if the fragment stores its domain.
     pub(super) fn domain_within(&self, ordinal: usize) -> Option<Mbr> {
         let mut domain = self.fragments.get(ordinal)?.footer.non_empty_domain.clone()?;
         for (position, dimension, range) in self.ranges() {
@@ -227,7 +228,7 @@ impl<'a> Reading<'a> {
         Ok((tiles_near(tree, &sizes, &|rectangle| self.meets(rectangle))?, false))
     }
 
-    /// Gives the cells of tiles, each of which counts.
+    /// Outputs the cells of tiles, all of which are valid.
     pub(super) fn read_runs(
         &self,
         runs: &[Run],
@@ -239,7 +240,7 @@ impl<'a> Reading<'a> {
             let Some(fragment) = self.fragments.get(ordinal) else { continue };
             let (keys, needed) = (FragmentKeys::of(fragment)?, self.needed(fragment)?);
             let times = !needed.deletes.is_empty() || !self.sees_all_of(fragment);
-            // Decoded tiles prove the number of their cells, which the footer alone says otherwise.
+            // Decoded tiles confirm the number of their cells, which otherwise only the footer states.
             let mut dimensions = self.wanted.clone();
             let is_proven =
                 dimensions.contains(&true) || needed.attributes.iter().any(|of| of.files.is_some());
@@ -259,10 +260,10 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// What of a fragment is needed besides its coordinates.
+    /// What is needed of a fragment in addition to its coordinates.
     pub(super) fn needed(&self, fragment: &OpenedFragment) -> Result<Needed<'_>> {
         let deletes = self.deletes_of(fragment)?;
-        // What conditions compare is read as well as what is asked for.
+        // The fields that conditions compare are read in addition to the requested ones.
         let mut fields: BTreeSet<SparseField> = self.request.columns.iter().copied().collect();
         fields.extend(deletes.iter().flat_map(|delete| self.fields_of(&delete.condition)));
         let mut attributes = Vec::new();
@@ -289,7 +290,7 @@ impl<'a> Reading<'a> {
         needed.attributes.iter().map(open).collect()
     }
 
-    /// Gives those cells of a tile that no delete removes.
+    /// Outputs those cells of a tile that no delete removes.
     #[expect(clippy::too_many_arguments, reason = "a tile with all that is known about it")]
     pub(super) fn give(
         &self,
@@ -368,7 +369,7 @@ impl<'a> Reading<'a> {
 
     /// The cells of a tile within the ranges and the moment.
     pub(super) fn within(&self, fragment: &OpenedFragment, tile: u64, cells: &Cells) -> Result<Kept> {
-        // Cells of this number were decoded, so it is in proportion to memory.
+        // This number of cells was decoded, so it is in proportion to memory.
         let count = usize::try_from(cell_count(fragment, tile)).unwrap_or(usize::MAX);
         let is_inside = match self.ranges().next() {
             None => true,
@@ -399,7 +400,7 @@ impl<'a> Reading<'a> {
         Ok(Kept::of(&kept))
     }
 
-    /// Whether the moment sees all cells of a fragment.
+    /// Whether all cells of a fragment are visible at the moment.
     fn sees_all_of(&self, fragment: &OpenedFragment) -> bool {
         let (at, name) = (self.array.options.at, &fragment.name);
         at.start <= name.start && name.end <= at.end
@@ -419,7 +420,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The deletes that are to be applied to a fragment.
+    /// The deletes that must be applied to a fragment.
     fn deletes_of(&self, fragment: &OpenedFragment) -> Result<Vec<&Delete>> {
         let mut deletes: Vec<&Delete> =
             self.deletes.iter().filter(|delete| delete.time >= fragment.name.start).collect();
@@ -435,7 +436,7 @@ impl<'a> Reading<'a> {
         dimensions.filter_map(|((position, dimension), range)| Some((position, dimension, range.as_ref()?)))
     }
 
-    /// Whether a rectangle has a part within the ranges.
+    /// Whether part of a rectangle is within the ranges.
     fn meets(&self, rectangle: &Mbr) -> bool {
         self.ranges().all(|(position, dimension, range)| {
             rectangle.ranges.get(position).is_none_or(|own| is_shared(dimension.data_type, own, range))
@@ -455,14 +456,15 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Whether two rectangles have a part in common.
+    /// Whether two rectangles overlap.
     pub(super) fn overlap(&self, a: &Mbr, b: &Mbr) -> bool {
         let dimensions = self.array.dimensions().iter();
         dimensions.zip(a.ranges.iter().zip(&b.ranges)).all(|(of, (a, b))| is_shared(of.data_type, a, b))
     }
 }
 
-/// The datatype and the bytes of a field of a cell, `None` if it is null. `None` if the field is not there.
+/// The datatype and the bytes of a field of a cell; the bytes are `None` if it is null. `None` if the field does not
+/// exist.
 fn value<'c>(
     field: SparseField,
     cell: usize,
@@ -493,5 +495,5 @@ fn is_shared(data_type: DataType, a: &Range, b: &Range) -> bool {
         && compare(data_type, &b.min, &a.max) != Some(Ordering::Greater)
 }
 
-/// The most tiles of a fragment that are believed before the metadata is read that has a number for each.
+/// The maximum number of tiles of a fragment that is trusted before the metadata with a number for each tile is read.
 const MANY_TILES: u64 = 1 << 16;

@@ -1,4 +1,4 @@
-//! Boxes out of tiles of any cell order.
+//! Extracts boxes from tiles with any cell order.
 
 use super::fragment_grid::IndexBox;
 use crate::format::layout::Layout;
@@ -7,7 +7,7 @@ use hyperslab_core::{Error, Result};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Replaces `out` by the rows of a box within a tile, in row-major order. The tile has `shape`, its rows are in
+/// Replaces `out` with the rows of a box within a tile, in row-major order. The tile has `shape`, its rows are in
 /// `order`, and the box counts from its first cell.
 pub(crate) fn box_rows(
     tile: &[u8],
@@ -54,9 +54,9 @@ pub(crate) fn box_rows(
     }
 }
 
-/// The boxes of a tile whose cells stand one after another at these positions, in their order.
+/// The boxes of a tile whose cells are consecutive at these positions, in their order.
 pub(crate) fn cell_boxes(cells: Range<u64>, order: Layout, shape: &[u64]) -> Vec<IndexBox> {
-    // The dimension along which cells stand together is the last.
+    // The dimension along which cells are consecutive is the last.
     let shape: Vec<u64> = match order {
         Layout::ColMajor => shape.iter().rev().copied().collect(),
         _ => shape.to_vec(),
@@ -104,7 +104,7 @@ pub(crate) fn cell_boxes(cells: Range<u64>, order: Layout, shape: &[u64]) -> Vec
     boxes
 }
 
-/// The distance in bytes of neighbours along each dimension.
+/// The distance in bytes between neighbours along each dimension.
 pub(crate) fn strides(order: Layout, shape: &[u64], row: usize) -> Result<Vec<usize>> {
     let mut stride = row;
     let mut strides = vec![0; shape.len()];

@@ -16,7 +16,7 @@ use std::ops::Range;
 /// The keys of the files of a field, which its handles borrow.
 pub(crate) struct FieldFiles([Key; 3]);
 
-/// The tiles of a field of a fragment, with open handles of its files.
+/// The tiles of a field of a fragment, with open handles to its files.
 pub(crate) struct FieldTiles<'a> {
     limits: &'a Limits,
     fixed: DataFile<'a>,
@@ -30,23 +30,23 @@ pub(crate) struct FieldTiles<'a> {
     value_size: u64,
 }
 
-/// A file of tiles with the filters of what is in it.
+/// A file of tiles, with the filters of its content.
 struct DataFile<'a> {
     key: &'a Key,
     value: Box<dyn Value + 'a>,
     pipeline: Pipeline,
-    /// Where tiles begin.
+    /// The start of each tile.
     offsets: &'a [u64],
-    /// The size of the file, as the footer says it.
+    /// The size of the file, according to the footer.
     size: u64,
 }
 
-/// A decoded tile. Its buffers are used again for the next one.
+/// A decoded tile. Its buffers are reused for the next one.
 #[derive(Default)]
 pub(crate) struct Tile {
     /// The cells, if they have one size.
     pub(crate) cells: Vec<u8>,
-    /// Where cells of variable size begin in [`var`](Self::var), and the end of the last.
+    /// The start of each cell of variable size in [`var`](Self::var), and the end of the last.
     pub(crate) offsets: Vec<u64>,
     /// The values of cells of variable size.
     pub(crate) var: Vec<u8>,
@@ -57,7 +57,7 @@ pub(crate) struct Tile {
     work: Work,
 }
 
-/// What decoding needs besides its result.
+/// What decoding needs in addition to its result.
 #[derive(Default)]
 struct Work {
     stored: Vec<u8>,
@@ -98,7 +98,7 @@ impl Tile {
         self.validity.clear();
     }
 
-    /// The bytes in memory, without those that were needed to decode.
+    /// The number of bytes in memory, without those that were needed for decoding.
     pub(crate) fn held(&self) -> usize {
         let bytes = self.cells.len().saturating_add(self.var.len()).saturating_add(self.validity.len());
         bytes.saturating_add(self.offsets.len().saturating_mul(size_of::<u64>()))
@@ -160,7 +160,7 @@ impl<'a> FieldTiles<'a> {
         Ok(FieldTiles { limits, fixed, var, validity, var_sizes, cell_size, value_size })
     }
 
-    /// Decodes a tile of so many cells.
+    /// Decodes a tile with this number of cells.
     pub(crate) fn read(&self, tile: u64, cells: u64, to: &mut Tile) -> Result<()> {
         let Tile { cells: fixed, offsets, var, validity, size: cell_size, work } = to;
         *cell_size =
@@ -190,7 +190,7 @@ impl<'a> FieldTiles<'a> {
     }
 }
 
-/// Which file of a field of cells of one size.
+/// A file of a field whose cells have a fixed size.
 #[derive(Clone, Copy)]
 pub(crate) enum CellFile {
     /// The values.
@@ -199,7 +199,7 @@ pub(crate) enum CellFile {
     Validity,
 }
 
-/// The pieces of a tile of cells of one size, to be decoded one by one or left out.
+/// The pieces of a tile whose cells have a fixed size, to be decoded one by one or skipped.
 pub(crate) struct TilePieces<'t> {
     file: &'t DataFile<'t>,
     tile: u64,
@@ -225,7 +225,7 @@ impl TilePieces<'_> {
 }
 
 impl FieldTiles<'_> {
-    /// The pieces of a tile of so many cells. `None` if there is no such file.
+    /// The pieces of a tile with this number of cells. `None` if there is no such file.
     pub(crate) fn pieces<'t>(
         &'t self,
         of: CellFile,
@@ -315,7 +315,7 @@ impl<'a> DataFile<'a> {
         decode().map_err(|e| self.named(tile, e))
     }
 
-    /// The stored bytes of a tile: up to the next one, or to the end of the file as the footer says it.
+    /// The stored bytes of a tile: up to the next one, or to the end of the file according to the footer.
     fn stored<'s>(&self, tile: u64, limits: &Limits, buffer: &'s mut Vec<u8>) -> Result<Decoder<'s>> {
         let start = *at(self.offsets, tile)?;
         let end = at(self.offsets, tile.saturating_add(1)).copied().unwrap_or(self.size);
@@ -348,7 +348,7 @@ fn check_size(stored: usize, size: u64, limits: &Limits) -> Result<usize> {
     Ok(len)
 }
 
-/// Checks that offsets ascend to the end of the values, which is added to them.
+/// Checks that offsets ascend to the end of the values, and appends that end to them.
 fn check_offsets(offsets: &mut Vec<u64>, cells: u64, end: u64, value_size: u64) -> Result<()> {
     if offsets.len() as u64 != cells {
         return Err(Error::malformed(format!("{} offsets, expected {cells}", offsets.len())));

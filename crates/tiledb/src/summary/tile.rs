@@ -1,4 +1,4 @@
-//! The summary of a tile that is written, found in one pass over its cells.
+//! The summary of a tile that is being written, computed in one pass over its cells.
 
 use super::Sum;
 use crate::array::fragment::FragmentField;
@@ -11,43 +11,44 @@ use std::cmp::Ordering;
 /// Cells of a tile, or of a part of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TileCells<'c> {
-    /// The values of all cells, one behind the other, as they are stored.
+    /// The values of all cells in their stored form, one after another.
     pub values: &'c [u8],
-    /// Where each cell begins in the values, if cells differ in their number of values; empty otherwise.
+    /// The start of each cell in the values, if cells differ in their number of values; empty otherwise.
     pub offsets: &'c [u64],
     /// A byte for each cell, 0 if it is null. Empty for fields that cannot be null.
     pub validity: &'c [u8],
 }
 
-/// What is noted about a tile or a fragment.
+/// The summary of a tile or a fragment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileSummary {
-    /// The least value that is not null; empty if none is noted.
+    /// The minimum value that is not null; empty if none is stored.
     pub min: Vec<u8>,
-    /// The greatest value that is not null; empty if none is noted.
+    /// The maximum value that is not null; empty if none is stored.
     pub max: Vec<u8>,
     /// The bits of the sum of all values that are not null.
     pub sum: u64,
     /// The number of cells that are null.
     pub null_count: u64,
-    /// Whether a value was found. Otherwise least and greatest value are those of nothing.
+    /// Whether a value was found. Otherwise, the minimum and the maximum have no meaning.
     pub has_value: bool,
 }
 
-/// What is noted about the tiles of a field.
+/// Which summaries are stored for the tiles of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noting {
     data_type: DataType,
     /// The size of a cell; 0 if cells differ in size.
     cell_size: usize,
     pub(crate) has_ends: bool,
-    /// The sum of nothing, if sums are noted.
+    /// The sum of no values, if sums are stored.
     no_sum: Option<Sum>,
     pub(crate) has_null_count: bool,
 }
 
 impl Noting {
-    /// What the library notes about a field; about coordinates nothing, as their rectangles tell it.
+    /// The summaries that the library stores for a field; none for coordinates, as their rectangles contain this
+    /// information.
     pub(crate) fn of(schema: &ArraySchema, field: FragmentField) -> Noting {
         let nothing = Noting {
             data_type: DataType::Blob,
@@ -77,17 +78,17 @@ impl Noting {
         }
     }
 
-    /// The ends of coordinates that are numbers.
+    /// The minimum and maximum of coordinates that are numbers.
     pub(crate) fn of_numbers(data_type: DataType) -> Noting {
         Noting { data_type, cell_size: data_type.size(), has_ends: true, no_sum: None, has_null_count: false }
     }
 
-    /// Whether sums are noted.
+    /// Whether sums are stored.
     pub(crate) fn has_sum(&self) -> bool {
         self.no_sum.is_some()
     }
 
-    /// Whether least and greatest values differ in size.
+    /// Whether minima and maxima differ in size.
     pub(crate) fn is_var(&self) -> bool {
         self.cell_size == 0
     }
@@ -117,7 +118,7 @@ impl Noting {
                     let (mut least, mut greatest) = ([min; LANES], [max; LANES]);
                     let mut add = |at: usize, value: [u8; size_of::<$type>()]| {
                         let value = <$type>::from_le_bytes(value);
-                        // What is not a number is neither the least nor the greatest.
+                        // NaN is neither the minimum nor the maximum.
                         if let (Some(min), Some(max)) = (least.get_mut(at), greatest.get_mut(at)) {
                             *min = if value <= *min { value } else { *min };
                             *max = if value >= *max { value } else { *max };
@@ -131,7 +132,7 @@ impl Noting {
                     min = least.into_iter().fold(min, |min, value| if value <= min { value } else { min });
                     max = greatest.into_iter().fold(max, |max, value| if value >= max { value } else { max });
                     has_value = !cells.values.is_empty();
-                    // Of both zeros the last one counts, as in the library.
+                    // Of the two zeros, the last one is taken, as in the library.
                     let zero = || {
                         let values = cells.values.as_chunks().0.iter().rev();
                         values.map(|value| <$type>::from_le_bytes(*value)).find(|value| *value == 0.0)
@@ -148,12 +149,12 @@ impl Noting {
                     each!($type, add);
                 }
                 if !sum.is_finite() {
-                    // Each step stays within the limits, as in the library.
+                    // Each step saturates at the limits, as in the library.
                     sum = 0.0;
                     let mut add = |value: $type| sum = (sum + f64::from(value)).clamp(f64::MIN, f64::MAX);
                     each!($type, add);
                 }
-                // There is no number.
+                // All values are NaN.
                 if min > max {
                     (min, max) = (<$type>::MAX, <$type>::MIN);
                 }

@@ -1,4 +1,4 @@
-//! Arrays that are written: new ones, and those that exist.
+//! Arrays that are written to: new and existing ones.
 
 use super::fragment::SCHEMA_NAMES;
 use super::generic_tile::GenericTileEncoder;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 /// How an array is written.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
-    /// The key with which a new array is encrypted, or that of an array that is.
+    /// The key for encrypting a new array, or of an array that is encrypted.
     pub key: Option<filter::Key>,
-    /// Where names come from.
+    /// The source of names.
     pub names: Arc<Names>,
 }
 
@@ -30,7 +30,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// An array that is written to. Threads can share it, and clones are cheap.
+/// An array that is written to. It can be shared between threads, and clones are cheap.
 #[derive(Clone)]
 pub struct ArrayWriter {
     store: Arc<dyn WritableStore>,
@@ -41,8 +41,8 @@ pub struct ArrayWriter {
 }
 
 impl ArrayWriter {
-    /// Creates an array: writes its enumerations, whose files get names, and then its schema, which makes it one. It is seen
-    /// from `time` on, in milliseconds since 1970.
+    /// Creates an array: writes its enumerations, whose files are assigned names, and then its schema, which completes
+    /// it. It is visible from `time` on, in milliseconds since 1970.
     ///
     /// # Errors
     /// [`AlreadyExists`](ErrorKind::AlreadyExists) if there is an array;
@@ -66,7 +66,7 @@ impl ArrayWriter {
         writer.with_schema(&mut schema, enumerations, time)
     }
 
-    /// Writes the next schema and enumerations, whose files get names. The writer returned writes by it.
+    /// Writes the next schema and enumerations, whose files are assigned names. The returned writer uses that schema.
     pub(super) fn with_schema(
         &self,
         schema: &mut ArraySchema,
@@ -101,11 +101,11 @@ impl ArrayWriter {
         Ok(writer)
     }
 
-    /// Opens an array to write to it, by its newest schema.
+    /// Opens an array for writing, with its newest schema.
     ///
     /// # Errors
-    /// If there is no array, or its schema cannot be read; [`Unsupported`](ErrorKind::Unsupported) for arrays of versions
-    /// before 7, whose fragments no library writes any more.
+    /// If there is no array, or its schema cannot be read; [`Unsupported`](ErrorKind::Unsupported) for arrays of
+    /// versions before 7, whose fragments no library writes any more.
     pub fn open(
         store: Arc<dyn WritableStore>,
         readable: Arc<dyn hyperslab_core::store::Store>,
@@ -144,7 +144,7 @@ impl ArrayWriter {
         &self.array
     }
 
-    /// Where names come from.
+    /// The source of names.
     pub fn names(&self) -> &Names {
         &self.options.names
     }
@@ -154,7 +154,7 @@ impl ArrayWriter {
         self.options.key.as_ref()
     }
 
-    /// Writes metadata, which are seen from `time` on.
+    /// Writes metadata that is visible from `time` on.
     ///
     /// # Errors
     /// If the store cannot be written, or a value is too long.

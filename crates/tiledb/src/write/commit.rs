@@ -1,4 +1,4 @@
-//! Commits: what makes fragments seen.
+//! Commits, which make fragments visible.
 //!
 //! Spec: TileDB format_spec, array_file_hierarchy.md, consolidated_commits_file.md and
 //! consolidated_fragment_metadata_file.md
@@ -14,14 +14,14 @@ use hyperslab_core::store::Key;
 use hyperslab_core::{Error, Result};
 
 impl ArrayWriter {
-    /// Makes fragments seen: all of them at once, however many there are.
+    /// Makes fragments visible: all of them at once, however many there are.
     ///
-    /// One fragment gets a commit file of its own; several share a file of consolidated commits, and have their footers in
-    /// one file too, so that they are opened by two requests.
+    /// A single fragment gets a commit file of its own. Several fragments share a file of consolidated commits, and
+    /// their footers are also in one file, so that two requests are enough to open them.
     ///
     /// # Errors
-    /// If the store cannot be written; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for several fragments before
-    /// version 12, which cannot be committed at once.
+    /// If the store cannot be written; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for several fragments
+    /// before version 12, which cannot be committed at once.
     pub fn commit(&self, fragments: &[WrittenFragment]) -> Result<()> {
         match fragments {
             [] => Ok(()),
@@ -83,7 +83,8 @@ pub(super) fn fragment_key(array: &Key, fragment: &TimestampedName) -> Result<Ke
     folder(array, fragment, FRAGMENTS)?.join(&fragment.to_string())
 }
 
-/// The folder of files of a kind that have the version of this name: that of the array, before they had one of their own.
+/// The folder for files of a kind in the version of this name: the folder of the array, before they had one of their
+/// own.
 pub(super) fn folder(array: &Key, name: &TimestampedName, own: &str) -> Result<Key> {
     match name.fragment_version() < FOLDERS {
         true => Ok(array.clone()),
@@ -91,5 +92,5 @@ pub(super) fn folder(array: &Key, name: &TimestampedName, own: &str) -> Result<K
     }
 }
 
-/// The version since which fragments and commits have folders of their own.
+/// The version since which fragments and commits have their own folders.
 pub(crate) const FOLDERS: u32 = 12;

@@ -1,4 +1,5 @@
-//! The files that say which fragments and deletes count, one by one: what consolidation and vacuum of commits change.
+//! The files that determine which fragments and deletes are valid, one by one: what consolidating and vacuuming commits
+//! change.
 //!
 //! Spec: TileDB format_spec, consolidated_commits_file.md and ignore_file.md
 
@@ -11,15 +12,16 @@ use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{Limits, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files of commits of an array.
+/// The commit files of an array.
 pub(super) struct CommitFiles {
     /// Commits in files of their own, in the order of their names.
     pub(super) own: Vec<OwnCommit>,
-    /// The files of many commits.
+    /// The files with many commits.
     pub(super) consolidated: Vec<ConsolidatedFile>,
-    /// The files of commits to ignore.
+    /// The ignore files.
     pub(super) ignored: Vec<IgnoredFile>,
-    /// The first line of each name in files of many that is not ignored, by the places of the file and of the line in it.
+    /// For each name that is not ignored, the first line with it in the files with many commits: the index of the file,
+    /// and of the line in it.
     lines: BTreeMap<String, (usize, usize)>,
 }
 
@@ -29,13 +31,13 @@ pub(super) struct OwnCommit {
     pub(super) key: Key,
 }
 
-/// A file of many commits.
+/// A file with many commits.
 pub(super) struct ConsolidatedFile {
     pub(super) key: Key,
     pub(super) commits: Vec<ConsolidatedCommit>,
 }
 
-/// A file of commits to ignore.
+/// An ignore file.
 pub(super) struct IgnoredFile {
     pub(super) key: Key,
     /// The last names of its lines.
@@ -43,7 +45,7 @@ pub(super) struct IgnoredFile {
 }
 
 impl CommitFiles {
-    /// Lists the files of commits, and reads those with many.
+    /// Lists the commit files, and reads those with many commits.
     ///
     /// # Errors
     /// If the store cannot be read, or one of them is malformed.
@@ -81,27 +83,27 @@ impl CommitFiles {
         Ok(files)
     }
 
-    /// Whether files of many commits are to be read without this one. Deletes are never ignored.
+    /// Whether this commit is ignored in files with many commits. Deletes are never ignored.
     pub(super) fn is_ignored(&self, commit: &ConsolidatedCommit) -> bool {
         let name = last_name(&commit.uri);
         commit.delete.is_none() && self.ignored.iter().any(|file| file.names.contains(&name))
     }
 
-    /// The commits in files of many that count, each once.
+    /// The valid commits in files with many commits, each once.
     pub(super) fn counting(&self) -> Vec<&ConsolidatedCommit> {
         let mut known = BTreeSet::new();
         let all = self.consolidated.iter().flat_map(|file| &file.commits);
         all.filter(|commit| !self.is_ignored(commit) && known.insert(last_name(&commit.uri))).collect()
     }
 
-    /// The commits that no file of many names.
+    /// The commits that are not in any file with many commits.
     pub(super) fn not_consolidated(&self) -> Vec<&OwnCommit> {
         let all = self.consolidated.iter().flat_map(|file| &file.commits);
         let named: BTreeSet<String> = all.map(|commit| last_name(&commit.uri)).collect();
         self.own.iter().filter(|own| !named.contains(&own.name.to_string())).collect()
     }
 
-    /// The line of a file of many commits that names one, if one does that is not ignored.
+    /// The line in a file with many commits that has this name, unless it is ignored.
     pub(super) fn line_of(&self, name: &str) -> Option<&[u8]> {
         let (file, line) = *self.lines.get(name)?;
         self.consolidated.get(file)?.commits.get(line).map(|commit| commit.uri.as_slice())
@@ -117,7 +119,8 @@ impl CommitFiles {
         lines
     }
 
-    /// The files of many commits that can go: all but the one that has all that count, and none that is ignored.
+    /// The files with many commits that can be removed: all but the one that has exactly the valid commits, and no
+    /// ignored ones.
     pub(super) fn superseded(&self) -> Vec<&ConsolidatedFile> {
         let names = |commits: &mut dyn Iterator<Item = &ConsolidatedCommit>| -> BTreeSet<String> {
             commits.map(|commit| last_name(&commit.uri)).collect()
@@ -125,14 +128,14 @@ impl CommitFiles {
         let all = names(&mut self.counting().into_iter());
         let complete = self.consolidated.iter().rev().find(|file| names(&mut file.commits.iter()) == all);
         match complete {
-            // Nothing counts that any of them has.
+            // None of them has a valid commit.
             None if all.is_empty() => self.consolidated.iter().collect(),
             None => Vec::new(),
             Some(complete) => self.consolidated.iter().filter(|file| file.key != complete.key).collect(),
         }
     }
 
-    /// Whether one of these files of many commits has a line that a file of commits to ignore has as well.
+    /// Whether one of these files with many commits has a line that is also in an ignore file.
     pub(super) fn is_needed(&self, ignored: &IgnoredFile, left: &[&ConsolidatedFile]) -> bool {
         let mut all = left.iter().flat_map(|file| &file.commits);
         all.any(|commit| ignored.names.contains(&last_name(&commit.uri)))

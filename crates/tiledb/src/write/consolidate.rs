@@ -1,15 +1,15 @@
-//! Consolidation: many fragments, commits, footers or files of metadata become one.
+//! Consolidation: merges many fragments, commits, footers or metadata files into one.
 //!
-//! The specification says what the files are, not what may become one; this is what the library does, where it does not
-//! lose cells.
+//! The specification defines the files, but not what may be consolidated; this is what the library does, where it does
+//! not lose cells.
 //!
-//! Nothing is removed: what was consolidated is there until it is [vacuumed](super::vacuum). The order is always the new
-//! fragment, its commit, the vacuum file that hides those that it replaces. Whoever is stopped in between leaves an array
-//! that reads as before, or as after.
+//! Nothing is removed: what was consolidated remains until it is [vacuumed](super::vacuum). The order is always the new
+//! fragment, its commit, then the vacuum file that hides the fragments that it replaces. If a consolidation is
+//! interrupted in between, the array reads as before, or as after.
 //!
-//! * Fragments: a [plan](Consolidator::plan) says which become one, and why others do not. Then each set is
-//!   [begun](Consolidator::begun), and made piece by piece: pieces come in order, are made by any number of threads, and are
-//!   taken in order again.
+//! * Fragments: a [plan](Consolidator::plan) determines which are merged into one, and why others are not. Then each
+//!   set is [begun](Consolidator::begun), and built piece by piece: pieces are issued in order, built by any number of
+//!   threads, and taken in order again.
 //! * [Commits](ArrayWriter::consolidate_commits), [footers](ArrayWriter::consolidate_footers) and
 //!   [metadata](ArrayWriter::consolidate_metadata) are small.
 
@@ -43,22 +43,24 @@ use sparse::{MadeSparse, SparseConsolidation, SparsePiece};
 /// How fragments are consolidated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConsolidateOptions {
-    /// The most cells that a consolidated fragment of a dense array may have, as a multiple of the cells of those that it
-    /// replaces. Tiles count whole. Above 1, cells between fragments that were never written are stored as well.
+    /// The maximum number of cells of a consolidated fragment of a dense array, as a multiple of the cells of the
+    /// fragments that it replaces. Tiles count as a whole. Above 1, cells between fragments that were never written are
+    /// also stored.
     pub amplification: f64,
-    /// What becomes of deleted cells of sparse arrays.
+    /// What happens to deleted cells of sparse arrays.
     pub deleted: Deleted,
-    /// The bytes of decoded tiles that are in memory at a time, about. Fragments of sparse arrays become several where a
-    /// tile of each would need more.
+    /// The approximate number of bytes of decoded tiles that are in memory at a time. Fragments of sparse arrays are
+    /// merged into several fragments if one tile of each would need more.
     pub memory: u64,
 }
 
-/// What becomes of deleted cells, and of those that others replaced.
+/// What happens to deleted cells, and to cells that others replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deleted {
-    /// They are kept, with the times of deletion, so that moments before see them.
+    /// They are kept, with their deletion times, so that they are visible at earlier moments.
     Kept,
-    /// They are gone, and so are cells that others with the same coordinates replaced, where coordinates are there once.
+    /// They are removed, as are cells that were replaced by others with the same coordinates, if coordinates must be
+    /// unique.
     Purged,
 }
 
@@ -68,15 +70,15 @@ impl Default for ConsolidateOptions {
     }
 }
 
-/// Consolidates the fragments of an array. Threads can share it.
+/// Consolidates the fragments of an array. It can be shared between threads.
 pub struct Consolidator<'w> {
     writer: &'w ArrayWriter,
-    /// As the present moment sees it.
+    /// The array as seen at the present moment.
     array: Array,
     options: ConsolidateOptions,
 }
 
-/// A set of fragments that is becoming one. Threads can share it.
+/// A set of fragments that is being merged into one. It can be shared between threads.
 pub struct Consolidation<'w> {
     writer: &'w ArrayWriter,
     set: FragmentSet,
@@ -89,7 +91,7 @@ enum Work {
     Sparse(Box<SparseConsolidation>),
 }
 
-/// Some tiles that are to be made.
+/// Some tiles that are to be built.
 pub struct Piece(Pieces);
 
 enum Pieces {
@@ -97,7 +99,7 @@ enum Pieces {
     Sparse(SparsePiece),
 }
 
-/// Tiles that were made.
+/// Tiles that were built.
 pub struct Made(MadeTiles);
 
 enum MadeTiles {
@@ -105,7 +107,7 @@ enum MadeTiles {
     Sparse(MadeSparse),
 }
 
-/// Buffers that are used again from piece to piece. Each thread needs its own.
+/// Buffers that are reused from piece to piece. Each thread needs its own.
 #[derive(Default)]
 pub struct ConsolidateScratch {
     tiles: TileBuffers,
@@ -124,12 +126,12 @@ impl ArrayWriter {
 }
 
 impl<'w> Consolidator<'w> {
-    /// Consolidates all sets of a plan, one after another, and returns the names of the new fragments. `progress` gets the
-    /// bytes that were written since its last call.
+    /// Consolidates all sets of a plan, one after another, and returns the names of the new fragments. `progress`
+    /// receives the number of bytes that were written since its last call.
     ///
     /// # Errors
-    /// The first of `progress`; if the array cannot be read or the store cannot be written. The sets before are
-    /// consolidated then, and the files of the one that failed are removed, as far as they can be.
+    /// The first error of `progress`; if the array cannot be read or the store cannot be written. The sets before it
+    /// are then consolidated, and the files of the set that failed are removed as far as possible.
     pub fn run(
         &self,
         plan: &FragmentsPlan,
@@ -147,7 +149,7 @@ impl<'w> Consolidator<'w> {
             match made() {
                 Ok(()) => names.extend(begun.finish()?),
                 Err(e) => {
-                    // The first error counts.
+                    // The first error is returned.
                     let _ = begun.abandon();
                     return Err(e);
                 }
@@ -156,7 +158,7 @@ impl<'w> Consolidator<'w> {
         Ok(names)
     }
 
-    /// Begins to make one fragment of a set.
+    /// Begins to merge the fragments of a set into one.
     ///
     /// # Errors
     /// If the fragments cannot be read or the store cannot be written.
@@ -177,11 +179,11 @@ impl<'w> Consolidator<'w> {
         Ok(Consolidation { writer: self.writer, set: set.clone(), folder, work })
     }
 
-    /// The array with the fragments of a set alone.
+    /// The array with only the fragments of a set.
     fn only(&self, set: &FragmentSet) -> Result<Array> {
         let mut directory = self.array.directory().clone();
         directory.fragments.retain(|fragment| set.fragments.contains(&fragment.name));
-        // They say which fragments are replaced, of which there is none here.
+        // They list replaced fragments, of which there are none here.
         directory.fragment_vacuums.clear();
         let (found, expected) = (directory.fragments.len(), set.fragments.len());
         if found != expected {
@@ -210,7 +212,7 @@ impl Consolidation<'_> {
         })
     }
 
-    /// Makes a piece. Threads can make several at a time.
+    /// Builds a piece. Threads can build several at a time.
     ///
     /// # Errors
     /// If a fragment cannot be read or is malformed, or a filter cannot encode a value.
@@ -222,11 +224,12 @@ impl Consolidation<'_> {
         }))
     }
 
-    /// Writes what was made, and returns the number of its bytes. Pieces must be taken in the order in which they came.
+    /// Writes what was built, and returns the number of its bytes. Pieces must be taken in the order in which they were
+    /// issued.
     ///
     /// # Errors
-    /// If the store cannot be written; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another piece
-    /// than the next one.
+    /// If the store cannot be written; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for another
+    /// piece than the next one.
     pub fn take(&self, made: Made) -> Result<u64> {
         match (&self.work, made.0) {
             (Work::Dense(work), MadeTiles::Dense(made)) => work.take(&made),
@@ -235,8 +238,8 @@ impl Consolidation<'_> {
         }
     }
 
-    /// Completes the fragment, and makes it seen in the place of the others. `None` if no cell is left, since all were
-    /// deleted: then the fragments stay as they are.
+    /// Completes the fragment, and makes it visible in place of the others. `None` if no cell remains because all were
+    /// deleted: then the fragments stay unchanged.
     ///
     /// # Errors
     /// If the store cannot be written, or pieces are missing.
@@ -244,7 +247,7 @@ impl Consolidation<'_> {
         let Consolidation { writer, set, folder, work } = self;
         let (fragment, is_seen_twice) = match work {
             Work::Dense(work) => (Some(work.finish()?), false),
-            // Where coordinates are there once, a cell and its copy are one.
+            // If coordinates must be unique, a cell and its copy are the same.
             Work::Sparse(work) => (work.finish()?, writer.schema().allows_dups),
         };
         match fragment {
@@ -277,8 +280,8 @@ fn replace(
         false => format!("/{FRAGMENTS}/{name}"),
     };
     if is_seen_twice {
-        // Between two writes, cells would be there twice. So the vacuum file first hides the new fragment, and is then
-        // replaced by the one that hides the others: that is one write.
+        // Between two writes, cells would exist twice. So the vacuum file first hides the new fragment, and is then
+        // replaced with the one that hides the others, in a single write.
         let own = std::iter::once(uri(&fragment.name));
         metadata::put_vacuum(writer.store(), &commits, &fragment.name, own)?;
     }
@@ -287,7 +290,7 @@ fn replace(
     Ok(fragment.name.clone())
 }
 
-/// The version since which consolidated fragments of sparse arrays have the time of each cell.
+/// The version since which consolidated fragments of sparse arrays store the time of each cell.
 pub(crate) const TIMESTAMPS: u32 = 15;
 
 /// The version since which there are deletes.

@@ -1,9 +1,9 @@
-//! Deletes of the cells of sparse arrays that fulfil a condition. New in version 16.
+//! Deletes the cells of sparse arrays that fulfil a condition. New in version 16.
 //!
 //! Spec: TileDB format_spec, delete_commit_file.md
 //!
-//! A delete is a commit with the condition of the cells that are *kept*: `x > 50` is stored as `x <= 50`. Neither holds for
-//! cells that are null or not a number, so that these are deleted too, as [`count_deleted`] says.
+//! A delete is a commit with the condition of the cells that are *kept*: `x > 50` is stored as `x <= 50`. Neither holds
+//! for cells that are null or NaN, so these are also deleted; [`count_deleted`] reports them.
 
 use super::array::ArrayWriter;
 use super::generic_tile::GenericTileEncoder;
@@ -22,26 +22,26 @@ use hyperslab_core::{Error, Result};
 /// Which cells are deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// Those for which all of these hold.
+    /// Cells for which all of these hold.
     All(Vec<Condition>),
-    /// Those for which one of these holds.
+    /// Cells for which one of these holds.
     Any(Vec<Condition>),
-    /// Those for which this does not hold.
+    /// Cells for which this does not hold.
     Not(Box<Condition>),
-    /// Those whose field compares so with a value.
+    /// Cells with a field for which this comparison holds.
     Is(Comparison),
 }
 
-/// How many cells a delete removes.
+/// The number of cells that a delete removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeletedCells {
     /// Cells for which the condition holds.
     pub matching: u64,
     /// Cells for which it does not hold, but a field that it compares is null.
     pub null: u64,
-    /// Cells for which it does not hold, but a field that it compares is not a number.
+    /// Cells for which it does not hold, but a field that it compares is NaN.
     pub not_a_number: u64,
-    /// Cells of fragments that lack a field that it compares, an attribute that was added later.
+    /// Cells of fragments without a field that it compares, an attribute that was added later.
     pub lacking: u64,
 }
 
@@ -55,7 +55,7 @@ impl DeletedCells {
 }
 
 impl Condition {
-    /// The condition of the cells that are kept, as it is stored.
+    /// The condition of the cells that are kept, in its stored form.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if it is too deep.
@@ -63,7 +63,7 @@ impl Condition {
         self.as_nodes(true)
     }
 
-    /// The condition as typed, with `not` applied to comparisons.
+    /// The condition as given, with `not` applied to comparisons.
     fn deleted(&self) -> Result<DeleteCondition> {
         self.as_nodes(false)
     }
@@ -102,9 +102,10 @@ impl Condition {
     /// Checks that TileDB can apply the condition to arrays of a schema.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a dense array, an empty condition, a field that the
-    /// array does not have and a value that does not fit it; [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for
-    /// a version without deletes, comparisons with null, and fields that TileDB does not compare.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a dense array, an empty condition, a field
+    /// that the array does not have and a value that does not fit it;
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a version without deletes, comparisons with null,
+    /// and fields that TileDB does not compare.
     pub fn check(&self, schema: &ArraySchema) -> Result<()> {
         if schema.array_type == ArrayType::Dense {
             return Err(Error::invalid("a delete of cells of a dense array, expected a sparse one")
@@ -130,8 +131,8 @@ impl Condition {
 }
 
 impl ArrayWriter {
-    /// Deletes the cells that are older than `time`, in milliseconds since 1970, or of that time, and fulfil a condition.
-    /// They are seen at earlier moments, until they are consolidated and vacuumed.
+    /// Deletes the cells that fulfil a condition and are not newer than `time`, in milliseconds since 1970. They remain
+    /// visible at earlier moments, until they are consolidated and vacuumed.
     ///
     /// # Errors
     /// As [`Condition::check`]; if the store cannot be written.
@@ -155,7 +156,7 @@ pub fn count_deleted(array: &Array, condition: &Condition) -> Result<DeletedCell
     names.sort_unstable();
     names.dedup();
     let mut counts = DeletedCells::default();
-    // In fragments that lack a field, no condition with it holds.
+    // In fragments without a field, no condition on it holds.
     let lacks = |name: &[u8], schema: &ArraySchema| schema.attributes.iter().all(|of| of.name != name);
     let attributes: Vec<&[u8]> = names.iter().copied().filter(|name| !lacks(name, array.schema())).collect();
     let fragments = array.fragments()?;
@@ -200,7 +201,7 @@ pub fn count_deleted(array: &Array, condition: &Condition) -> Result<DeletedCell
     Ok(counts)
 }
 
-/// The array as it is if a delete removes the cells that lack one of these fields.
+/// The array after a delete that removes the cells without one of these fields.
 fn having_fields(array: &Array, names: &[&[u8]]) -> Result<Array> {
     let comparison = |name: &&[u8]| {
         let (operator, field) = (Operator::AlwaysTrue, name.to_vec());
@@ -224,7 +225,7 @@ fn field_of(node: &Node) -> Option<&[u8]> {
     }
 }
 
-/// The fields of these names, with their datatypes.
+/// The fields with these names, with their datatypes.
 fn fields(array: &Array, names: &[&[u8]]) -> Result<Vec<(SparseField, DataType, CellValNum)>> {
     let field = |name: &&[u8]| {
         let dimension = array.dimensions().iter().enumerate().find(|(_, of)| of.name == *name);
@@ -254,7 +255,7 @@ fn value_is_null(cells: &SparseCells, column: usize, cell: usize) -> bool {
     cells.columns.get(column).is_some_and(|column| column.validity.get(cell) == Some(&0))
 }
 
-/// Checks that TileDB can compare a field so.
+/// Checks that TileDB can make this comparison of a field.
 fn check_comparison(schema: &ArraySchema, comparison: &Comparison) -> Result<()> {
     let Comparison { operator, field, value, offsets } = comparison;
     let attribute = schema.attributes.iter().find(|of| of.name == *field);

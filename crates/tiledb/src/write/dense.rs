@@ -1,4 +1,4 @@
-//! Fragments of dense arrays: whole space tiles, one behind the other in tile order.
+//! Fragments of dense arrays: whole space tiles, one after another in tile order.
 
 use super::array::ArrayWriter;
 use super::field::{EncodedTile, FieldEncoder, TileCells};
@@ -21,7 +21,7 @@ use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
-/// A fragment of a dense array that is being written. Threads can share it.
+/// A fragment of a dense array that is being written. It can be shared between threads.
 pub struct DenseFragment {
     writer: FragmentWriter,
     domain: DenseDomain,
@@ -31,23 +31,24 @@ pub struct DenseFragment {
     placed: Vec<Mutex<u64>>,
 }
 
-/// Encodes the tiles of an attribute of a dense array. Threads can share it.
+/// Encodes the tiles of an attribute of a dense array. It can be shared between threads.
 pub struct DenseEncoder {
     encoder: FieldEncoder,
-    /// The cells of a tile along each dimension.
+    /// The number of cells of a tile along each dimension.
     tile: Vec<u64>,
     cell_order: Layout,
-    /// The bytes of a cell; 0 if cells differ in size.
+    /// The size of a cell in bytes; 0 if cells differ in size.
     cell_size: usize,
     fill: Vec<u8>,
-    /// What cells get that only fill a tile: the fill value, or a number that the filters encode if they do not encode that.
+    /// The value of cells that only pad a tile: the fill value, or if the filters cannot encode it, a number that they
+    /// can.
     padding: Vec<u8>,
     fill_validity: u8,
     nullable: bool,
     stored: Option<StoredTiles>,
 }
 
-/// Buffers for tiles that are put together of cells and fill values. Each thread needs its own.
+/// Buffers for tiles that are assembled from cells and fill values. Each thread needs its own.
 #[derive(Default)]
 pub struct TileBuffers {
     values: Vec<u8>,
@@ -56,7 +57,7 @@ pub struct TileBuffers {
 }
 
 impl DenseFragment {
-    /// Begins a fragment with the cells of a box, in indexes of the domain, that is seen at a time.
+    /// Begins a fragment with the cells of a box, in indexes of the domain, that is visible at a time.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a sparse array, and for cells outside of its
@@ -83,7 +84,7 @@ impl DenseFragment {
         Ok(DenseFragment { writer, domain, written, attributes, placed })
     }
 
-    /// The name, under which it will be seen.
+    /// The name under which it will be visible.
     pub fn name(&self) -> &TimestampedName {
         self.writer.name()
     }
@@ -159,18 +160,18 @@ impl DenseEncoder {
         })
     }
 
-    /// The cells of a tile along each dimension.
+    /// The number of cells of a tile along each dimension.
     pub fn tile(&self) -> &[u64] {
         &self.tile
     }
 
     /// Appends an encoded tile to `out`. `cells` are those of a box of the tile in row-major order: `count` cells along
-    /// each dimension, the first of which is at `first` in the tile. All others of the tile get the fill value, or another one if
-    /// the filters do not encode it: nobody reads it.
+    /// each dimension, the first of which is at `first` in the tile. All other cells of the tile get the fill value, or
+    /// another value if the filters cannot encode it: nobody reads them.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are not as many cells, or a filter cannot
-    /// encode a value.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the number of cells is wrong, or a filter
+    /// cannot encode a value.
     pub fn encode(
         &self,
         (first, count): (&[u64], &[u64]),
@@ -181,7 +182,7 @@ impl DenseEncoder {
         self.encode_noting((first, count), cells, out, (buffers, scratch), false)
     }
 
-    /// As [`encode`](Self::encode), but with a summary of all cells of the tile, those with the fill value among them.
+    /// As [`encode`](Self::encode), but with a summary of all cells of the tile, including those with the fill value.
     pub(crate) fn encode_noting_all(
         &self,
         (first, count): (&[u64], &[u64]),
@@ -211,7 +212,7 @@ impl DenseEncoder {
         self.encoder.encode(&all, summary, out, scratch)
     }
 
-    /// Checks that there are as many cells as a box has.
+    /// Checks that the number of cells is that of the box.
     fn check(&self, count: &[u64], cells: &TileCells<'_>) -> Result<()> {
         let wanted = element_count(count).and_then(|count| usize::try_from(count).ok());
         let found = match self.cell_size {
@@ -225,20 +226,22 @@ impl DenseEncoder {
         }
     }
 
-    /// Whether a box is a whole tile, whose cells stand in the order of the box.
+    /// Whether a box is a whole tile, whose cells are in the order of the box.
     fn is_whole(&self, count: &[u64]) -> bool {
         count == self.tile && (self.cell_order == Layout::RowMajor || count.len() == 1)
     }
 
-    /// The frame of tiles that another format has compressed as this attribute is. `None` if there is none.
+    /// The framing of tiles that another format has compressed in the same way as this attribute. `None` if there is
+    /// none.
     pub fn stored_tiles(&self) -> Option<&StoredTiles> {
         self.stored.as_ref()
     }
 
-    /// Appends a tile that is compressed already. `values` are the cells of the box of the tile that was written.
+    /// Appends a tile that is already compressed. `values` are the cells of the box of the tile that was written.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if tiles of this attribute are compressed otherwise.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if tiles of this attribute are compressed
+    /// differently.
     pub fn put_stored(&self, stored: &[u8], values: &[u8], out: &mut Vec<u8>) -> Result<EncodedTile> {
         let frame = self.stored.as_ref().ok_or_else(|| Error::invalid("a tile that must be encoded"))?;
         let cells = element_count(&self.tile).and_then(|cells| usize::try_from(cells).ok());
@@ -251,15 +254,15 @@ impl DenseEncoder {
         Ok(EncodedTile { sizes: [size, 0, 0], var_size: 0, summary })
     }
 
-    /// Whether the filters encode the fill value. Tiles of it can be written only then.
+    /// Whether the filters can encode the fill value. Only then can tiles of it be written.
     pub fn encodes_fill(&self) -> bool {
         self.padding == self.fill
     }
 
-    /// Calls `with` with so many cells of the fill value.
+    /// Calls `with` with this number of cells with the fill value.
     ///
     /// # Errors
-    /// Those of `with`.
+    /// The errors of `with`.
     pub fn with_fill<T>(&self, count: usize, with: &mut dyn FnMut(&TileCells<'_>) -> Result<T>) -> Result<T> {
         let values = self.fill.repeat(count);
         let offsets = match self.cell_size {
@@ -270,7 +273,7 @@ impl DenseEncoder {
         with(&TileCells { values: &values, offsets: &offsets, validity: &validity })
     }
 
-    /// Puts a whole tile together.
+    /// Assembles a whole tile.
     fn fill_up(
         &self,
         (first, count): (&[u64], &[u64]),
@@ -326,8 +329,8 @@ impl DenseEncoder {
         Ok(())
     }
 
-    /// Calls `run` for each run of cells along the last dimension, with the number of its first cell in the box and in the
-    /// tile, the step of cells in the tile, and their number.
+    /// Calls `run` for each run of cells along the last dimension, with the number of its first cell in the box and in
+    /// the tile, the step of cells in the tile, and their number.
     fn each_run(&self, (first, count): (&[u64], &[u64]), run: &mut dyn FnMut(usize, usize, usize, usize)) {
         let mut steps = vec![1_u64; self.tile.len()];
         let (mut step, last) = (1_u64, self.tile.len().saturating_sub(1));
@@ -360,7 +363,7 @@ impl DenseEncoder {
     }
 }
 
-/// The value of cells that only fill a tile.
+/// The value of cells that only pad a tile.
 fn padding(attribute: &Attribute) -> Result<Vec<u8>> {
     let fill = attribute.fill_cell()?;
     for filter in &attribute.filters.filters {
@@ -390,10 +393,11 @@ fn copy_cells(from: &[u8], first: usize, (to, at, step): (&mut [u8], usize, usiz
     }
 }
 
-/// The cells of an attribute of a dense array in a region, in row-major order, as they are written again.
+/// The cells of an attribute of a dense array in a region, in row-major order, in the form in which they can be written
+/// again.
 ///
 /// # Errors
-/// As [`Array::read_dense`]; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) for more than memory holds.
+/// As [`Array::read_dense`]; [`LimitExceeded`](hyperslab_core::ErrorKind::LimitExceeded) if they do not fit in memory.
 pub fn stored_cells(array: &Array, attribute: usize, region: &Region) -> Result<Column> {
     let of = array.attributes().get(attribute).ok_or_else(|| no_attribute(attribute))?;
     let mut column =
@@ -426,7 +430,7 @@ pub fn stored_cells(array: &Array, attribute: usize, region: &Region) -> Result<
 /// The rectangle of a box of indexes of a dense array.
 ///
 /// # Errors
-/// If the array has no dense domain, or the box leaves what its datatypes hold.
+/// If the array has no dense domain, or the box exceeds the range of its datatypes.
 pub fn rectangle(schema: &ArraySchema, of: &IndexBox) -> Result<Mbr> {
     let domain = DenseDomain::of(schema)?;
     let sides = schema.domain.dimensions.iter().zip(&domain.origin).zip(of.first.iter().zip(&of.last));
@@ -438,10 +442,10 @@ pub fn rectangle(schema: &ArraySchema, of: &IndexBox) -> Result<Mbr> {
     Ok(Mbr { ranges: sides.map(range).collect::<Result<_>>()? })
 }
 
-/// The bytes of a whole number of a datatype.
+/// The bytes of an integer in a datatype.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the datatype does not hold it.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the datatype cannot represent it.
 pub fn integer(data_type: DataType, number: i128) -> Result<Vec<u8>> {
     let size = data_type.size();
     let bytes = number.to_le_bytes();

@@ -1,8 +1,8 @@
-//! Schemas that evolve: attributes come and go, enumerations and the current domain grow.
+//! Schema evolution: attributes are added and dropped, enumerations and the current domain grow.
 //!
 //! Spec: TileDB format_spec, array_schema.md "Array Schema File" and array_file_hierarchy.md
 //!
-//! An evolved schema is a new file with a later time, and no fragment is written again. Each fragment is read by the
+//! An evolved schema is a new file with a later time, and no fragment is rewritten. Each fragment is read with the
 //! schema that it was written with: cells that are older than an attribute have its fill value.
 
 use super::array::ArrayWriter;
@@ -27,28 +27,28 @@ pub struct Evolution<'a> {
     array: &'a Array,
     before: Arc<ArraySchema>,
     schema: ArraySchema,
-    /// Enumerations that get files of their own.
+    /// Enumerations that need files of their own.
     enumerations: Vec<Enumeration>,
 }
 
 impl<'a> Evolution<'a> {
-    /// The schema of an array, to which no change is made yet. The array must see all that was ever written.
+    /// The schema of an array, without changes so far. The array must see everything that was ever written.
     pub fn of(array: &'a Array) -> Evolution<'a> {
         let before = array.shared_schema();
         let mut schema = (*before).clone();
-        // Before that, arrays have one schema file. The library writes the newest version too.
+        // Before that, arrays have one schema file. The library also writes the newest version.
         if schema.version < SCHEMA_FOLDER {
             schema.version = RELEASED;
         }
         Evolution { array, before, schema, enumerations: Vec::new() }
     }
 
-    /// The schema as it will be.
+    /// The schema with the changes so far.
     pub fn schema(&self) -> &ArraySchema {
         &self.schema
     }
 
-    /// Whether nothing was changed.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         let ArraySchema { attributes, enumerations, current_domain, .. } = &self.schema;
         *attributes == self.before.attributes
@@ -57,13 +57,13 @@ impl<'a> Evolution<'a> {
             && self.enumerations.is_empty()
     }
 
-    /// Adds an attribute behind all others. Cells that are there already have its fill value. `enumeration` has the values
-    /// that the attribute counts, if they are new to the array.
+    /// Adds an attribute after all others. Existing cells have its fill value. `enumeration` has the values that the
+    /// attribute refers to, if they are new to the array.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an attribute, dimension or label has the name, or
-    /// if cells of another datatype are stored under it, which were those of an attribute that was dropped; for an
-    /// enumeration of a name that the array has.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if an attribute, dimension or label has the
+    /// name, or if cells of another datatype, which belonged to a dropped attribute, are stored under it; for an
+    /// enumeration with a name that the array already has.
     pub fn add_attribute(&mut self, attribute: Attribute, enumeration: Option<Enumeration>) -> Result<()> {
         let name = lossy(&attribute.name);
         if let Some(what) = self.of_name(&attribute.name) {
@@ -104,12 +104,12 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    /// Drops an attribute, with its enumeration if no other attribute counts its values. Its cells stay stored until they are
-    /// consolidated and vacuumed, and are seen at earlier moments.
+    /// Drops an attribute, with its enumeration if no other attribute refers to its values. Its cells stay stored until
+    /// they are consolidated and vacuumed, and are visible at earlier moments.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such attribute, it has no name, or it is
-    /// the only one.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such attribute, it has no name,
+    /// or it is the only one.
     pub fn drop_attribute(&mut self, name: &[u8]) -> Result<()> {
         let Some(at) = self.schema.attributes.iter().position(|of| of.name == name && !name.is_empty())
         else {
@@ -134,12 +134,12 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    /// Renames an attribute of an array in which nothing is written.
+    /// Renames an attribute of an array to which nothing was written.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array has fragments: they find cells by the name that the
-    /// attribute had. [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such attribute, or
-    /// the new name is taken.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array has fragments: they find cells by the
+    /// previous name of the attribute. [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no
+    /// such attribute, or the new name is taken.
     pub fn rename_attribute(&mut self, name: &[u8], to: &[u8]) -> Result<()> {
         let (from, new) = (lossy(name), lossy(to));
         if let Some(what) = self.of_name(to) {
@@ -158,11 +158,11 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    /// Appends values to an enumeration, each with the bytes of its cell. Those that it has keep their positions.
+    /// Appends values to an enumeration, each with the bytes of its cell. Existing values keep their positions.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the array has no such enumeration, if it has a value
-    /// already, or attributes cannot count so many; if its file cannot be read.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the array has no such enumeration, if it
+    /// already has a value, or attributes cannot refer to this many; if its file cannot be read.
     pub fn extend_enumeration(&mut self, name: &[u8], values: &[Vec<u8>]) -> Result<()> {
         if self.schema.enumerations.iter().all(|file| file.name != name) {
             let known: Vec<String> =
@@ -202,11 +202,11 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    /// Lets the current domain grow to a rectangle.
+    /// Extends the current domain to a rectangle.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the whole domain may be written already, or the
-    /// rectangle lacks a part of the current domain, or has one outside of the domain.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the whole domain may already be written, or
+    /// the rectangle does not contain the whole current domain, or extends outside of the domain.
     pub fn grow(&mut self, to: &Mbr) -> Result<()> {
         let current = self.schema.current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
         let Some(current) = current else {
@@ -226,11 +226,11 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
-    /// Lets the current domain grow around a rectangle, as far as it does not have it already. Nothing changes if the whole
-    /// domain may be written. Returns whether it grew.
+    /// Extends the current domain to include a rectangle, unless it already does. Nothing changes if the whole domain
+    /// may be written. Returns whether it grew.
     ///
     /// # Errors
-    /// As [`grow`](Self::grow), of a rectangle that leaves the domain.
+    /// As [`grow`](Self::grow), for a rectangle that exceeds the domain.
     pub fn grow_around(&mut self, rectangle: &Mbr) -> Result<bool> {
         let current = self.schema.current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
         let Some(current) = current else { return Ok(false) };
@@ -249,7 +249,7 @@ impl<'a> Evolution<'a> {
     /// An enumeration with the values that it will have.
     ///
     /// # Errors
-    /// If there is none of this name, or it cannot be read.
+    /// If there is no enumeration with this name, or it cannot be read.
     pub fn enumeration(&self, name: &[u8]) -> Result<Enumeration> {
         match self.enumerations.iter().find(|of| of.name == name) {
             Some(pending) => Ok(pending.clone()),
@@ -257,7 +257,7 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// What has a name: an attribute, a dimension or a label.
+    /// The kind of object that has a name: an attribute, a dimension or a label.
     fn of_name(&self, name: &[u8]) -> Option<&'static str> {
         let schema = &self.schema;
         if schema.attributes.iter().any(|of| of.name == name) {
@@ -269,7 +269,7 @@ impl<'a> Evolution<'a> {
         schema.dimension_labels.iter().any(|of| of.name == name).then_some("a dimension label")
     }
 
-    /// Checks that attributes can count all values of an enumeration.
+    /// Checks that attributes can refer to all values of an enumeration.
     fn check_count(&self, enumeration: &Enumeration, attributes: &[Attribute]) -> Result<()> {
         let count = enumeration.values().map_or(0, Iterator::count) as u64;
         for attribute in attributes.iter().filter(|of| of.enumeration.as_ref() == Some(&enumeration.name)) {
@@ -289,13 +289,13 @@ impl<'a> Evolution<'a> {
 }
 
 impl ArrayWriter {
-    /// Writes an evolved schema, which is seen from `time` on, in milliseconds since 1970. The writer returned writes by it.
-    /// If nothing was changed, nothing is written.
+    /// Writes an evolved schema that is visible from `time` on, in milliseconds since 1970. The returned writer uses
+    /// it. If nothing was changed, nothing is written.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a schema that TileDB refuses, for one that was made
-    /// of another schema than the newest, and for a time that is not later than that of the newest; if the store
-    /// cannot be written.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a schema that TileDB refuses, for one that
+    /// was derived from another schema than the newest, and for a time that is not later than that of the newest; if
+    /// the store cannot be written.
     pub fn evolve(&self, evolution: Evolution<'_>, time: u64) -> Result<ArrayWriter> {
         let Evolution { array, before, schema: mut next, enumerations } = evolution;
         let newest = array.directory().schemas.last();
@@ -321,7 +321,7 @@ impl ArrayWriter {
     }
 }
 
-/// Checks that the values of an enumeration are whole and differ.
+/// Checks that the values of an enumeration are complete and distinct.
 fn check_values(enumeration: &Enumeration) -> Result<()> {
     let name = lossy(&enumeration.name);
     let values = enumeration
@@ -342,7 +342,7 @@ fn check_growth(dimension: &Dimension, before: &Range, after: &Range) -> Result<
     let (data_type, name) = (dimension.data_type, lossy(&dimension.name));
     let text = |value: &[u8]| value_text(data_type, value);
     let is_less = |a: &[u8], b: &[u8]| compare(data_type, a, b) == Some(Ordering::Less);
-    // Any text may be written already, or from now on.
+    // Any string may already be written, or may be from now on.
     if is_any(dimension, after) {
         return Ok(());
     }
@@ -373,7 +373,7 @@ fn check_growth(dimension: &Dimension, before: &Range, after: &Range) -> Result<
     Ok(())
 }
 
-/// Whether a range of texts is that of all, which has no ends.
+/// Whether a range of strings is that of all strings, which has no ends.
 fn is_any(dimension: &Dimension, range: &Range) -> bool {
     dimension.cell_val_num.is_var() && range.min.is_empty() && range.max.is_empty()
 }
@@ -382,7 +382,7 @@ fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// What names that the library itself uses begin with.
+/// The prefix of names that the library itself uses.
 const RESERVED: &str = "__";
 
 /// The version since which an array can have several schemas.

@@ -1,4 +1,4 @@
-//! Cells of a field to the bytes of a tile.
+//! Encodes the cells of a field to the bytes of a tile.
 
 use crate::array::fragment::{FieldType, FragmentField, field_type};
 use crate::filter::{self, Pipeline, Scratch, StoredTiles, TileType};
@@ -9,7 +9,7 @@ use crate::summary::Noting;
 pub use crate::summary::{TileCells, TileSummary};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// Encodes the tiles of a field. Threads can share it.
+/// Encodes the tiles of a field. It can be shared between threads.
 pub struct FieldEncoder {
     fixed: Pipeline,
     var: Option<Pipeline>,
@@ -18,7 +18,7 @@ pub struct FieldEncoder {
     data_type: DataType,
 }
 
-/// What is known about an encoded tile, whose bytes are those of up to three files one behind the other: values or
+/// What is known about an encoded tile, whose bytes are those of up to three files one after another: values or
 /// offsets, values of variable size, validities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EncodedTile {
@@ -26,7 +26,7 @@ pub struct EncodedTile {
     pub sizes: [u64; 3],
     /// The size in bytes of decoded values of variable size.
     pub var_size: u64,
-    /// What is noted about the cells.
+    /// The summary of the cells.
     pub summary: TileSummary,
 }
 
@@ -61,12 +61,12 @@ impl FieldEncoder {
         Ok(FieldEncoder { fixed, var, validity: validity.transpose()?, noting, data_type })
     }
 
-    /// What is noted about cells.
+    /// The summary of cells.
     pub fn summary(&self, cells: &TileCells<'_>) -> TileSummary {
         self.noting.summary(cells)
     }
 
-    /// The frame of tiles that another format has compressed as this field does. `None` if there is none.
+    /// The framing of tiles that another format has compressed in the same way as this field. `None` if there is none.
     ///
     /// # Errors
     /// As [`FieldEncoder::new`].
@@ -84,8 +84,8 @@ impl FieldEncoder {
         }
     }
 
-    /// Appends the encoded tile to `out`. `summary` is that of the cells that were written, without those that only fill the
-    /// tile.
+    /// Appends the encoded tile to `out`. `summary` is that of the cells that were written, without those that only pad
+    /// the tile.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for values that a filter cannot encode, and for
@@ -135,7 +135,7 @@ impl FieldEncoder {
 }
 
 impl EncodedTile {
-    /// Appends what is known about the tile to its bytes, so that both travel together.
+    /// Appends what is known about the tile to its bytes, so that both are passed on together.
     pub fn put_behind(&self, bytes: &mut Vec<u8>) {
         let mut e = Encoder::new();
         self.sizes.iter().chain([&self.var_size]).for_each(|size| e.u64(*size));
@@ -145,7 +145,7 @@ impl EncodedTile {
         bytes.extend_from_slice(&(behind.len() as u64).to_le_bytes());
     }
 
-    /// The bytes of a tile, and what [was put](Self::put_behind) behind them.
+    /// The bytes of a tile, and what [was appended](Self::put_behind) to them.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if nothing was.

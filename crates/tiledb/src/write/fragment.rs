@@ -1,9 +1,9 @@
-//! The files of a fragment, which is seen when it is [committed](super::commit).
+//! The files of a fragment, which becomes visible when it is [committed](super::commit).
 //!
 //! Spec: TileDB format_spec, fragment.md
 //!
-//! What differs between versions: names of data files (8, 9), the schema that a fragment names (10), minima and sums (11),
-//! folders and summaries of fragments (12), processed conditions (16).
+//! These differ between versions: names of data files (8, 9), the schema name in the fragment (10), minima and sums
+//! (11), folders and summaries of fragments (12), processed conditions (16).
 
 use super::array::ArrayWriter;
 use super::commit::{FOLDERS, fragment_key};
@@ -42,7 +42,7 @@ pub struct FragmentWriter {
     processed_conditions: Vec<Vec<u8>>,
 }
 
-/// What a fragment is.
+/// The kind of a fragment.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Dense, with the rectangle of the cells that are written, and the number of cells of a tile.
@@ -54,9 +54,9 @@ pub enum Kind {
     },
     /// Sparse.
     Sparse {
-        /// Whether each cell has its timestamp.
+        /// Whether each cell has a timestamp.
         has_timestamps: bool,
-        /// Whether each cell has its time of deletion and the condition that deleted it.
+        /// Whether each cell has a deletion time and the condition that deleted it.
         has_delete_metadata: bool,
     },
 }
@@ -101,7 +101,8 @@ struct Tiles {
 }
 
 impl FragmentWriter {
-    /// Begins a fragment of an array that is seen at a time, in milliseconds since 1970. Its files are created at once.
+    /// Begins a fragment of an array that is visible at a time, in milliseconds since 1970. Its files are created
+    /// immediately.
     ///
     /// # Errors
     /// If the store cannot be written, or the format version has no such fragments.
@@ -138,12 +139,12 @@ impl FragmentWriter {
         Ok(FragmentWriter { array, name, folder, kind, slots, fields, rectangles, processed_conditions })
     }
 
-    /// The name, under which it will be seen.
+    /// The name under which it will be visible.
     pub fn name(&self) -> &TimestampedName {
         &self.name
     }
 
-    /// States the deletes whose cells the fragment no longer has, or marks as deleted: markers of `.del` files.
+    /// Sets the deletes whose cells the fragment no longer has, or marks as deleted: markers of `.del` files.
     pub fn set_processed_conditions(&mut self, mut files: Vec<Vec<u8>>) {
         files.sort();
         self.processed_conditions = files;
@@ -157,7 +158,7 @@ impl FragmentWriter {
         FieldEncoder::new(self.array.schema(), field, self.slots.version, self.array.key())
     }
 
-    /// Writes the next tile of a field behind the one before. Tiles of different fields can come at any time.
+    /// Writes the next tile of a field after the previous one. Tiles of different fields can come in any order.
     ///
     /// # Errors
     /// If the store cannot be written; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the fragment has
@@ -168,13 +169,13 @@ impl FragmentWriter {
         field.put(bytes, tile)
     }
 
-    /// Notes the rectangle around the cells of the next tile of a sparse fragment.
+    /// Records the rectangle around the cells of the next tile of a sparse fragment.
     pub fn put_rectangle(&self, rectangle: Mbr) {
         lock(&self.rectangles).push(rectangle);
     }
 
-    /// Completes all files but the commit file. `last_tile_cells` is the number of cells in the last tile of a sparse
-    /// fragment.
+    /// Completes all files except the commit file. `last_tile_cells` is the number of cells in the last tile of a
+    /// sparse fragment.
     ///
     /// # Errors
     /// If the store cannot be written; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if fields have
@@ -236,7 +237,7 @@ impl FragmentWriter {
         Ok(WrittenFragment { name: self.name, footer })
     }
 
-    /// Writes the structures before the footer, and returns where they begin.
+    /// Writes the structures before the footer, and returns their offsets.
     fn generic_tiles<T: Structure>(
         &self,
         file: &mut MetadataFile<'_>,
@@ -366,14 +367,14 @@ impl Field {
     }
 }
 
-/// A fragment metadata file, which is put together in memory.
+/// A fragment metadata file, which is assembled in memory.
 struct MetadataFile<'a> {
     array: &'a ArrayWriter,
     bytes: Vec<u8>,
 }
 
 impl MetadataFile<'_> {
-    /// Appends a structure, and returns where it begins.
+    /// Appends a structure, and returns its offset.
     fn put<S: Structure>(&mut self, structure: &S, context: &S::Context) -> Result<u64> {
         let at = self.bytes.len() as u64;
         self.bytes.append(&mut self.array.generic_tiles().encode(structure, context)?);
@@ -381,7 +382,7 @@ impl MetadataFile<'_> {
     }
 }
 
-/// Whether the length of the footer follows it.
+/// Whether the footer is followed by its length.
 fn has_length_behind(version: u32, context: &FragmentContext) -> bool {
     version >= SCHEMA_NAMES || context.coordinates.contains(&CoordinateSize::Var)
 }
@@ -390,11 +391,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The version since which fragments name their schema.
+/// The version since which fragments contain the name of their schema.
 pub(super) const SCHEMA_NAMES: u32 = 10;
 
-/// The version since which minima, maxima, sums and null counts are noted.
+/// The version since which minima, maxima, sums and null counts are stored.
 const SUMMARIES: u32 = 11;
 
-/// The version since which fragments say which deletes they have behind them.
+/// The version since which fragments record which deletes were already applied to them.
 const CONDITIONS: u32 = 16;

@@ -7,7 +7,7 @@ use crate::format::generic_tile::{Encryption, GenericTileHeader};
 use crate::format::{Structure, encode_all};
 use hyperslab_core::Result;
 
-/// Makes generic tiles, of a format version and encrypted if there is a key.
+/// Encodes generic tiles, of a format version and encrypted if there is a key.
 #[derive(Clone, Copy)]
 pub(crate) struct GenericTileEncoder<'a> {
     pub(crate) version: u32,
@@ -15,7 +15,7 @@ pub(crate) struct GenericTileEncoder<'a> {
 }
 
 impl GenericTileEncoder<'_> {
-    /// The generic tile with a structure, as the library writes it: by the stream of zlib at level 1.
+    /// The generic tile with a structure, as the library writes it: compressed by zlib at level 1.
     pub(crate) fn encode<S: Structure>(&self, structure: &S, context: &S::Context) -> Result<Vec<u8>> {
         self.of_body(&encode_all(structure, context)?)
     }

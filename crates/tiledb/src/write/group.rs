@@ -17,7 +17,7 @@ use hyperslab_core::store::{Key, Store, WritableStore};
 use hyperslab_core::{Error, ErrorKind, Limits, Result};
 use std::sync::Arc;
 
-/// A group that is written to. Threads can share it.
+/// A group that is written to. It can be shared between threads.
 pub struct GroupWriter {
     store: Arc<dyn WritableStore>,
     group: Key,
@@ -38,12 +38,12 @@ impl GroupWriter {
         Ok(writer)
     }
 
-    /// A group that exists.
+    /// Opens an existing group.
     pub fn open(store: Arc<dyn WritableStore>, group: &Key, options: WriteOptions) -> GroupWriter {
         GroupWriter { store, group: group.clone(), options }
     }
 
-    /// Adds members, and deletes those that are marked so. They are seen from `time` on.
+    /// Adds members, and deletes those that are marked as deleted. The changes are visible from `time` on.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -56,7 +56,7 @@ impl GroupWriter {
         self.store.put(&self.group.join(DETAILS)?.join(&name)?, &tile)
     }
 
-    /// Writes metadata, which are seen from `time` on.
+    /// Writes metadata that is visible from `time` on.
     ///
     /// # Errors
     /// If the store cannot be written, or a value is too long.
@@ -68,7 +68,7 @@ impl GroupWriter {
         self.store.put(&self.group.join(METADATA)?.join(&name)?, &self.generic_tiles().encode(metadata, &())?)
     }
 
-    /// The group as the present moment sees it.
+    /// The group as seen at the present moment.
     pub(crate) fn present(&self, limits: &Limits) -> Result<Group> {
         let options = OpenOptions { at: Moment::ALL, key: self.options.key.clone(), limits: *limits };
         Group::open(Arc::clone(&self.store) as Arc<dyn Store>, &self.group, options)
@@ -91,7 +91,7 @@ impl GroupWriter {
     }
 }
 
-/// A member whose folder is in that of its group.
+/// A member whose folder is in the folder of its group.
 pub fn relative_member(name: impl Into<Vec<u8>>, folder: &str, object_type: ObjectType) -> GroupMember {
     GroupMember {
         version: Version::V2,

@@ -1,7 +1,7 @@
-//! Names of what is written: when, and 32 hexadecimal digits that no other writer has.
+//! Names of what is written: the time, and 32 hexadecimal digits that no other writer has.
 //!
-//! Spec: TileDB format_spec, timestamped_name.md. Of the digits, the library counts the first 8 upwards within a
-//! millisecond, so that names of one process are in the order in which they were made.
+//! Spec: TileDB format_spec, timestamped_name.md. The library counts the first 8 of the digits upwards within a
+//! millisecond, so that the names of one process are in the order in which they were created.
 
 use crate::format::timestamped_name::{Form, TimestampedName};
 use hyperslab_core::{Error, Result};
@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where names come from. Threads can share it.
+/// A source of names. It can be shared between threads.
 pub struct Names {
     clock: Box<Clock>,
     random: Box<Random>,
@@ -22,14 +22,14 @@ type Clock = dyn Fn() -> u64 + Send + Sync;
 /// Fills a buffer with random bytes.
 type Random = dyn Fn(&mut [u8]) -> Result<()> + Send + Sync;
 
-/// The name that was made last.
+/// The most recent name.
 struct Last {
     millisecond: u64,
     count: u32,
 }
 
 impl Names {
-    /// Names by the clock and the random numbers of the system.
+    /// Names from the clock and the random numbers of the system.
     pub fn system() -> Names {
         let clock = || {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -41,7 +41,7 @@ impl Names {
         Names::new(clock, random)
     }
 
-    /// Names by a clock, in milliseconds since 1970, and a source of random bytes.
+    /// Names from a clock, in milliseconds since 1970, and a source of random bytes.
     pub fn new(
         clock: impl Fn() -> u64 + Send + Sync + 'static,
         random: impl Fn(&mut [u8]) -> Result<()> + Send + Sync + 'static,
@@ -49,7 +49,7 @@ impl Names {
         Names { clock: Box::new(clock), random: Box::new(random), last: Mutex::default() }
     }
 
-    /// Names of one moment, the same in every run. They are unique in a store that one writer makes.
+    /// Names of one moment, the same in every run. They are unique in a store that is written by one writer.
     ///
     /// ```
     /// use hyperslab_tiledb::write::names::Names;
@@ -73,7 +73,7 @@ impl Names {
         (self.clock)()
     }
 
-    /// A name of a schema or of metadata that is written at a time.
+    /// A name for a schema or metadata that is written at a time.
     ///
     /// # Errors
     /// If there are no random numbers.
@@ -81,7 +81,7 @@ impl Names {
         self.name(time, time, Form::Unversioned)
     }
 
-    /// A name of a fragment or a commit of a format version, or with the version of groups of files in `__group`.
+    /// A name for a fragment or a commit, with the format version; for files in `__group`, with the version of groups.
     ///
     /// # Errors
     /// If there are no random numbers; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a time that
@@ -90,7 +90,7 @@ impl Names {
         self.name(start, end, Form::Versioned(version))
     }
 
-    /// A name of consolidated metadata, which covers a time.
+    /// A name for consolidated metadata, which covers a range of time.
     ///
     /// # Errors
     /// As [`Names::versioned`].
@@ -98,7 +98,7 @@ impl Names {
         self.name(start, end, Form::Unversioned)
     }
 
-    /// A name of the file of an enumeration.
+    /// A name for the file of an enumeration.
     ///
     /// # Errors
     /// If there are no random numbers.
@@ -122,7 +122,7 @@ impl Names {
             let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             let count = match &*last {
                 Some(last) if last.millisecond == now => last.count.wrapping_add(1),
-                // So small that it can count up.
+                // Small enough that it can count up.
                 _ => u32::from_le_bytes(first) >> 1,
             };
             *last = Some(Last { millisecond: now, count });

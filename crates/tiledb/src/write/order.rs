@@ -1,4 +1,4 @@
-//! Sorts cells in global order: in parts, each by a thread of its own, which are then merged.
+//! Sorts cells in global order: in parts, each by its own thread, which are then merged.
 
 use super::field::TileCells;
 use super::sparse::{Column, coordinate_size, range};
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Sorts cells of an array in global order. Threads can share it.
+/// Sorts cells of an array in global order. It can be shared between threads.
 ///
 /// ```text
 /// let sorter = CellSorter::new(schema, columns, count)?;
@@ -31,7 +31,7 @@ pub struct SortedPart(Sorted);
 enum Sorted {
     /// Short keys, each with its cell in the lowest 32 bits.
     Numbers(Vec<u128>),
-    /// Keys of any size, and the cells of the part, counted from its first.
+    /// Keys of any size, and the cells of the part, counted from its first cell.
     Keys { first: u32, keys: Keys, cells: Vec<u32> },
 }
 
@@ -48,7 +48,7 @@ impl<'a> CellSorter<'a> {
         Ok(CellSorter { schema, columns, order, count })
     }
 
-    /// All cells in at most so many parts of about the same size.
+    /// All cells, in at most this many parts of about the same size.
     pub fn parts(&self, parts: usize) -> Vec<Range<u32>> {
         let size = self.count.div_ceil(u32::try_from(parts).unwrap_or(u32::MAX).max(1)).max(1);
         let starts = (0..self.count).step_by(size as usize);
@@ -130,7 +130,7 @@ impl<'a> CellSorter<'a> {
         }
     }
 
-    /// Whether the coordinates of two cells with the same key have the same bytes: both zeros have one key.
+    /// Whether the coordinates of two cells with the same key have the same bytes: both zeros have the same key.
     fn are_of_one_place(&self, one: u32, other: u32) -> bool {
         self.sizes().zip(self.columns).filter(|(size, _)| *size > 0).all(|(size, column)| {
             let of = |cell: u32| {
@@ -157,7 +157,7 @@ impl<'a> CellSorter<'a> {
         }
     }
 
-    /// The error of a coordinate outside of the domain.
+    /// The error for a coordinate outside of the domain.
     fn outside(&self, tiles: &[Tile]) -> Error {
         let sides = self.schema.domain.dimensions.iter().zip(tiles).zip(self.sizes());
         let error = |((dimension, tile), size): ((_, &Tile), usize)| {
@@ -168,7 +168,7 @@ impl<'a> CellSorter<'a> {
         found.unwrap_or_else(|| Error::invalid("a coordinate outside of the domain"))
     }
 
-    /// The sizes of coordinates; 0 for texts.
+    /// The sizes of coordinates; 0 for strings.
     fn sizes(&self) -> impl Iterator<Item = usize> {
         self.schema.domain.dimensions.iter().map(coordinate_size)
     }
@@ -194,7 +194,7 @@ impl<'a> CellSorter<'a> {
         tiles.ok_or_else(|| Error::invalid("a column with fewer cells than others"))
     }
 
-    /// The error of a cell with the coordinates of another one.
+    /// The error for a cell with the same coordinates as another one.
     fn twice(&self, cell: u32) -> Result<Error> {
         let tiles = self.coordinates(cell..cell.saturating_add(1))?;
         let dimensions = self.schema.domain.dimensions.iter().zip(&tiles);
@@ -206,14 +206,14 @@ impl<'a> CellSorter<'a> {
     }
 }
 
-/// Calls `put` for the items of sorted sequences in their common order, each with the one before it.
+/// Calls `put` for the items of sorted sequences in their common order, each with the previous one.
 fn merge<T: Ord + Copy>(sequences: Vec<impl Iterator<Item = T>>, mut put: impl FnMut(Option<T>, T)) {
     let mut sequences = sequences;
     let first = |(at, of): (usize, &mut _)| Some(Reverse((Iterator::next(of)?, at)));
     let mut heap: BinaryHeap<_> = sequences.iter_mut().enumerate().filter_map(first).collect();
     let mut before = None;
     while let Some(mut least) = heap.pop() {
-        // As long as it has the least, a sequence goes on alone.
+        // A sequence continues alone as long as it has the smallest item.
         loop {
             let Reverse((item, at)) = least;
             put(before, item);
@@ -228,8 +228,8 @@ fn merge<T: Ord + Copy>(sequences: Vec<impl Iterator<Item = T>>, mut put: impl F
     }
 }
 
-/// The bytes of a key that are one number together with their cell.
+/// The maximum size in bytes of a key that forms one number together with its cell.
 const MAX_SHORT: usize = size_of::<u128>() - size_of::<u32>();
 
-/// The number of cells whose keys are made at a time.
+/// The number of cells whose keys are computed at a time.
 const BLOCK: u32 = 1 << 14;

@@ -28,7 +28,7 @@ pub(super) fn r_tree(schema: &ArraySchema, leaves: &[Mbr]) -> Result<RTree> {
     Ok(tree)
 }
 
-/// The rectangle around others. `None` around nothing.
+/// The rectangle around others. `None` if there are none.
 pub(super) fn around(schema: &ArraySchema, rectangles: &[Mbr]) -> Option<Mbr> {
     let (first, rest) = rectangles.split_first()?;
     let mut all = first.clone();
@@ -41,7 +41,7 @@ pub(super) fn around(schema: &ArraySchema, rectangles: &[Mbr]) -> Option<Mbr> {
     Some(all)
 }
 
-/// Widens a range to have these coordinates.
+/// Widens a range to include these coordinates.
 pub(super) fn widen(range: &mut Range, data_type: DataType, min: &[u8], max: &[u8]) {
     if compare(data_type, min, &range.min) == Some(Ordering::Less) {
         range.min = min.to_vec();

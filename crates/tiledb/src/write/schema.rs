@@ -1,4 +1,4 @@
-//! Whether a schema can be written: what TileDB refuses is refused by name, before anything is written.
+//! Checks whether a schema can be written: what TileDB refuses is rejected, by name, before anything is written.
 
 use super::field::FieldEncoder;
 use crate::array::fragment::FragmentField;
@@ -12,7 +12,7 @@ use hyperslab_core::{Error, Result};
 /// Checks that the library can open and write an array of this schema.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which says what is wrong.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which states what is wrong.
 pub(super) fn check(schema: &ArraySchema) -> Result<()> {
     if let Some((_, fault)) = faults(schema).into_iter().next() {
         return Err(Error::invalid(fault));
@@ -86,7 +86,8 @@ fn check_extent(dimension: &Dimension, order: Layout) -> Result<()> {
     if order == Layout::Hilbert {
         return Ok(());
     }
-    // The last tile may end behind the domain, but not behind the greatest number of 64 bits, in which the library counts.
+    // The last tile may extend past the domain, but not past the largest number of 64 bits, in which the library
+    // counts.
     let last = low.saturating_add((cells.saturating_add(extent - 1) / extent).saturating_mul(extent) - 1);
     let greatest = match data_type {
         DataType::UInt64 => i128::from(u64::MAX),

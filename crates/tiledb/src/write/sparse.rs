@@ -1,4 +1,4 @@
-//! Fragments of sparse arrays: cells in global order, cut into tiles of as many cells as the schema says.
+//! Fragments of sparse arrays: cells in global order, cut into tiles with as many cells as the schema states.
 
 use super::array::ArrayWriter;
 use super::field::{EncodedTile, FieldEncoder, TileCells};
@@ -20,15 +20,15 @@ use std::sync::{Mutex, PoisonError};
 /// The cells of one field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// The values of all cells, one behind the other, as they are stored.
+    /// The values of all cells in their stored form, one after another.
     pub values: Vec<u8>,
-    /// Where each cell begins in the values, if cells differ in their number of values; empty otherwise.
+    /// The start of each cell in the values, if cells differ in their number of values; empty otherwise.
     pub offsets: Vec<u64>,
     /// A byte for each cell, 0 if it is null. Empty for fields that cannot be null.
     pub validity: Vec<u8>,
 }
 
-/// A fragment of a sparse array that is being written. Threads can share it.
+/// A fragment of a sparse array that is being written. It can be shared between threads.
 pub struct SparseFragment {
     array: ArrayWriter,
     writer: FragmentWriter,
@@ -40,7 +40,7 @@ pub struct SparseFragment {
 struct Field {
     field: FragmentField,
     encoder: FieldEncoder,
-    /// The bytes of a cell; 0 if cells differ in size.
+    /// The size of a cell in bytes; 0 if cells differ in size.
     cell_size: usize,
 }
 
@@ -66,16 +66,16 @@ impl EncodedCells {
 }
 
 impl SparseFragment {
-    /// Begins a fragment that is seen at a time.
+    /// Begins a fragment that is visible at a time.
     ///
     /// # Errors
-    /// If the store cannot be written, or the order of cells is none of sparse arrays.
+    /// If the store cannot be written, or the cell order is not possible for sparse arrays.
     pub fn new(array: &ArrayWriter, time: (u64, u64)) -> Result<SparseFragment> {
         SparseFragment::with(array, time, false, false)
     }
 
-    /// Begins a consolidated fragment, whose last columns are the time of each cell, and the time and the condition of its
-    /// deletion.
+    /// Begins a consolidated fragment, whose last columns are the time of each cell, and the time and the condition of
+    /// its deletion.
     pub(crate) fn with(
         array: &ArrayWriter,
         time: (u64, u64),
@@ -104,8 +104,8 @@ impl SparseFragment {
         Ok(SparseFragment { array: array.clone(), writer, fields, last: Mutex::default() })
     }
 
-    /// Writes cells as a fragment that is seen from a time on: sorted in global order, and cut into tiles. Columns are those
-    /// of dimensions, then attributes.
+    /// Writes cells as a fragment that is visible from a time on: sorted in global order, and cut into tiles. The
+    /// columns are those of the dimensions, followed by the attributes.
     ///
     /// # Errors
     /// As [`global_order`], [`encode`](Self::encode) and [`put`](Self::put).
@@ -124,7 +124,7 @@ impl SparseFragment {
         fragment.finish()
     }
 
-    /// The name, under which it will be seen.
+    /// The name under which it will be visible.
     pub fn name(&self) -> &TimestampedName {
         self.writer.name()
     }
@@ -134,16 +134,17 @@ impl SparseFragment {
         usize::try_from(self.array.schema().capacity).unwrap_or(usize::MAX).max(1)
     }
 
-    /// States the deletes whose cells the fragment no longer has, or marks as deleted.
+    /// Sets the deletes whose cells the fragment no longer has, or marks as deleted.
     pub(crate) fn set_processed_conditions(&mut self, files: Vec<Vec<u8>>) {
         self.writer.set_processed_conditions(files);
     }
 
-    /// Encodes a tile of these cells, which are in global order. Columns are those of dimensions, then attributes.
+    /// Encodes a tile of these cells, which are in global order. The columns are those of the dimensions, followed by
+    /// the attributes.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for coordinates outside of the domain, other columns,
-    /// and values that a filter cannot encode.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for coordinates outside of the domain, wrong
+    /// columns, and values that a filter cannot encode.
     pub fn encode(
         &self,
         columns: &[Column],
@@ -182,7 +183,7 @@ impl SparseFragment {
         Ok(EncodedCells { cells: cells.len() as u64, rectangle, fields })
     }
 
-    /// Writes the next tile. All but the last have [as many cells](Self::capacity) as the schema says.
+    /// Writes the next tile. All but the last have [as many cells](Self::capacity) as the schema states.
     ///
     /// # Errors
     /// If the store cannot be written.
@@ -205,11 +206,11 @@ impl SparseFragment {
     }
 }
 
-/// The rectangle around cells, of which `columns` begin with those of the dimensions. The current domain may be smaller.
+/// The rectangle around cells, whose `columns` begin with those of the dimensions. The current domain may be smaller.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for coordinates outside of the domain, and if there are no
-/// cells.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for coordinates outside of the domain, and if there
+/// are no cells.
 pub fn rectangle(schema: &ArraySchema, columns: &[Column]) -> Result<Mbr> {
     let sides = schema.domain.dimensions.iter().zip(columns).map(|(dimension, column)| {
         let Column { values, offsets, validity } = column;
@@ -229,7 +230,7 @@ pub fn global_order(schema: &ArraySchema, columns: &[Column], count: usize) -> R
 }
 
 impl Column {
-    /// Cells of one size that follow each other in the column, as they are.
+    /// Cells of one size that are consecutive in the column, without copying them.
     fn together(&self, size: usize, cells: &[u32]) -> Option<TileCells<'_>> {
         let (first, last) = (*cells.first()?, *cells.last()?);
         let follow = |pair: &[u32]| matches!(pair, [one, other] if one.checked_add(1) == Some(*other));
@@ -240,7 +241,7 @@ impl Column {
         Some(TileCells { values, offsets: &[], validity })
     }
 
-    /// Replaces `to` by some cells. `size` is that of cells, 0 if they differ in size.
+    /// Replaces the content of `to` with some cells. `size` is the size of a cell, 0 if cells differ in size.
     ///
     /// # Errors
     /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there is no such cell.
@@ -293,7 +294,7 @@ fn gather_sized<const N: usize>(values: &[u8], cells: &[u32], to: &mut Vec<u8>) 
     cells.iter().try_for_each(|cell| values.get(*cell as usize).map(|value| to.extend_from_slice(value)))
 }
 
-/// The bytes of a coordinate; 0 for texts.
+/// The size of a coordinate in bytes; 0 for strings.
 pub(super) fn coordinate_size(dimension: &Dimension) -> usize {
     match dimension.cell_val_num {
         CellValNum::Fixed(_) => dimension.data_type.size(),
@@ -301,7 +302,7 @@ pub(super) fn coordinate_size(dimension: &Dimension) -> usize {
     }
 }
 
-/// The least and the greatest coordinate of a tile, which must be in the domain.
+/// The smallest and the largest coordinate of a tile, which must be in the domain.
 pub(super) fn range<'c>(dimension: &Dimension, cell_size: usize, cells: &TileCells<'c>) -> Result<Range> {
     let data_type = dimension.data_type;
     let name = || String::from_utf8_lossy(&dimension.name).into_owned();
@@ -364,7 +365,7 @@ fn check_current(schema: &ArraySchema, rectangle: &Mbr) -> Result<()> {
     let Some(current) = current else { return Ok(()) };
     let sides = schema.domain.dimensions.iter().zip(&rectangle.ranges).zip(&current.ranges);
     for ((dimension, own), current) in sides {
-        // A text dimension that may have any text has an empty range.
+        // The range of a string dimension that may contain any string is empty.
         if dimension.cell_val_num.is_var() && current.min.is_empty() && current.max.is_empty() {
             continue;
         }

@@ -1,12 +1,12 @@
-//! Vacuum: the removal of what consolidation replaced, and of what stopped writers left.
+//! Vacuum: removes what consolidation replaced, and what interrupted writers left behind.
 //!
-//! Spec: TileDB format_spec, vacuum_file.md and ignore_file.md, which do not say in what order files go; the order decides
-//! whether a vacuum that is stopped leaves an array that can be read.
+//! Spec: TileDB format_spec, vacuum_file.md and ignore_file.md, which do not define the order in which files are
+//! removed; the order decides whether an interrupted vacuum leaves a readable array.
 //!
-//! First an ignore file takes the commits of replaced fragments out of files of consolidated commits. Then go their own
-//! commits, the newest first, so that no moment sees the middle of a history without its beginning. Now nothing names the
-//! fragments but vacuum files, and their folders go; then the vacuum files. So no commit ever names a fragment that is not
-//! whole, and a vacuum that was stopped finds in the vacuum files what is left to do.
+//! First, an ignore file excludes the commits of replaced fragments from files of consolidated commits. Then their own
+//! commits are removed, the newest first, so that no moment sees the middle of a history without its beginning. Now
+//! only vacuum files refer to the fragments, and their folders are removed, then the vacuum files. So no commit ever
+//! refers to an incomplete fragment, and after an interruption, the vacuum files list what remains to be done.
 
 mod fragments;
 mod unfinished;
@@ -28,26 +28,26 @@ use std::collections::BTreeSet;
 pub struct VacuumOptions {
     /// Fragments that consolidated ones replace.
     pub fragments: bool,
-    /// Commits that files of consolidated commits have, and those of such files that others replace.
+    /// Commits that are also in files of consolidated commits, and those of such files that others replace.
     pub commits: bool,
-    /// Consolidated fragment metadata but the newest.
+    /// Consolidated fragment metadata, except the newest.
     pub footers: bool,
-    /// Metadata that consolidated ones replace.
+    /// Metadata files that consolidated ones replace.
     pub metadata: bool,
-    /// What stopped writers left: fragments that no commit names, and temporary files. No writer may be at work.
+    /// What interrupted writers left behind: fragments without a commit, and temporary files. No writer may be active.
     pub unfinished: bool,
 }
 
 /// What a vacuum removes, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VacuumPlan {
-    /// The lines of the ignore file that is written first; none is if there are none.
+    /// The lines of the ignore file that is written first; no file is written if there are none.
     pub ignored: Vec<Vec<u8>>,
-    /// What is removed.
+    /// The files and folders that are removed.
     pub removals: Vec<Removal>,
-    /// What is not removed, although something says that it could be, and why.
+    /// What is not removed, although something indicates that it could be, and the reason.
     pub kept: Vec<(Key, String)>,
-    /// What can no longer be seen.
+    /// What is no longer visible.
     pub lost: Vec<LostTimes>,
     /// The files and folders of [`removals`](Self::removals).
     known: BTreeSet<Key>,
@@ -58,27 +58,28 @@ pub struct VacuumPlan {
 pub struct Removal {
     /// The file or the folder.
     pub key: Key,
-    /// Whether it is a folder, with all that is in it.
+    /// Whether it is a folder, with everything in it.
     pub is_folder: bool,
-    /// The bytes of its files.
+    /// The size of its files in bytes.
     pub bytes: u64,
-    /// Why it can go.
+    /// The reason why it can be removed.
     pub reason: String,
 }
 
-/// Moments that do not see what they saw before.
+/// Moments that no longer see the same data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LostTimes {
-    /// What they do not see.
+    /// What they no longer see.
     pub of: Lost,
-    /// When the first of what is gone was written, in milliseconds since 1970: moments that end before it are as they were.
+    /// The time when the first of the removed data was written, in milliseconds since 1970: moments that end before it
+    /// are unchanged.
     pub from: u64,
-    /// When the last was written: moments that begin no later than [`from`](Self::from) and end at this time or later are
-    /// as they were.
+    /// The time when the last of it was written: moments that begin no later than [`from`](Self::from) and end at this
+    /// time or later are unchanged.
     pub until: u64,
 }
 
-/// What is lost.
+/// The kind of data that is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// Cells.
@@ -88,7 +89,7 @@ pub enum Lost {
 }
 
 impl VacuumOptions {
-    /// All but what stopped writers left.
+    /// Everything except what interrupted writers left behind.
     pub const ALL: VacuumOptions =
         VacuumOptions { fragments: true, commits: true, footers: true, metadata: true, unfinished: false };
 }
@@ -99,17 +100,17 @@ impl VacuumPlan {
         self.ignored.is_empty() && self.removals.is_empty()
     }
 
-    /// The bytes of all files that are removed.
+    /// The size in bytes of all files that are removed.
     pub fn bytes(&self) -> u64 {
         self.removals.iter().fold(0, |sum, removal| sum.saturating_add(removal.bytes))
     }
 }
 
 impl ArrayWriter {
-    /// What a vacuum would remove.
+    /// Plans what a vacuum would remove.
     ///
     /// # Errors
-    /// If the array cannot be read, or a file of commits is malformed.
+    /// If the array cannot be read, or a commit file is malformed.
     pub fn plan_vacuum(&self, options: &VacuumOptions, limits: &Limits) -> Result<VacuumPlan> {
         let mut planning = Planning {
             store: self.store(),
@@ -137,12 +138,13 @@ impl ArrayWriter {
         Ok(planning.plan)
     }
 
-    /// Removes what a [plan](Self::plan_vacuum) says. `progress` gets the bytes that are gone since its last call.
+    /// Removes what a [plan](Self::plan_vacuum) lists. `progress` receives the number of bytes that were removed since
+    /// its last call.
     ///
-    /// A vacuum that was stopped can be repeated, with a new plan.
+    /// An interrupted vacuum can be repeated, with a new plan.
     ///
     /// # Errors
-    /// The first of `progress`; if the store cannot be written.
+    /// The first error of `progress`; if the store cannot be written.
     pub fn vacuum(&self, plan: &VacuumPlan, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         if !plan.ignored.is_empty() {
             let key = self.array().join(COMMITS)?.join(&self.ignore_file(&plan.ignored)?)?;
@@ -151,7 +153,7 @@ impl ArrayWriter {
         plan.remove(self.store(), progress)
     }
 
-    /// The name of a new ignore file, which says when the first and the last of the fragments were written.
+    /// The name of a new ignore file, with the times when the first and the last of the fragments were written.
     fn ignore_file(&self, lines: &[Vec<u8>]) -> Result<String> {
         let of = |uri: &Vec<u8>| CommitName::parse(&last_name(uri)).ok().flatten();
         let all: Vec<TimestampedName> = lines.iter().filter_map(of).map(|commit| commit.name).collect();
@@ -162,7 +164,7 @@ impl ArrayWriter {
 }
 
 impl GroupWriter {
-    /// What a vacuum would remove: of a group, metadata and temporary files.
+    /// Plans what a vacuum would remove: for a group, metadata and temporary files.
     ///
     /// # Errors
     /// If the group cannot be read.
@@ -173,7 +175,7 @@ impl GroupWriter {
             plan.metadata(self.store(), self.group(), &directory.metadata, &directory.metadata_vacuums)?;
         }
         if options.unfinished {
-            // Members may lie in the folder of the group, and are vacuumed as what they are.
+            // Members may lie in the folder of the group, and are vacuumed separately.
             for key in &directory.ignored {
                 plan.temporary(self.store(), key)?;
             }
@@ -181,10 +183,10 @@ impl GroupWriter {
         Ok(plan)
     }
 
-    /// Removes what a [plan](Self::plan_vacuum) says, as [`ArrayWriter::vacuum`] does.
+    /// Removes what a [plan](Self::plan_vacuum) lists, as [`ArrayWriter::vacuum`] does.
     ///
     /// # Errors
-    /// The first of `progress`; if the store cannot be written.
+    /// The first error of `progress`; if the store cannot be written.
     pub fn vacuum(&self, plan: &VacuumPlan, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         plan.remove(self.store(), progress)
     }
@@ -226,7 +228,7 @@ impl VacuumPlan {
         Ok(())
     }
 
-    /// Plans the removal of files of metadata that others replace, and of their vacuum files.
+    /// Plans the removal of metadata files that others replace, and of their vacuum files.
     fn metadata(
         &mut self,
         store: &dyn Store,
@@ -262,7 +264,7 @@ impl LostTimes {
     }
 }
 
-/// What an array has, and what is planned.
+/// The content of an array, and the plan.
 struct Planning<'a> {
     store: &'a dyn WritableStore,
     array: &'a Key,
@@ -272,7 +274,8 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Plans the removal of commits that files of many have, and of those of these files that others replace.
+    /// Plans the removal of commits that are in files with many commits, and of those of these files that others
+    /// replace.
     fn commits(&mut self) -> Result<()> {
         for own in &self.files.own {
             if self.files.line_of(&own.name.to_string()).is_some() {
@@ -287,7 +290,7 @@ impl Planning<'_> {
         }
         let all = self.files.consolidated.iter();
         let left: Vec<_> = all.filter(|file| superseded.iter().all(|gone| gone.key != file.key)).collect();
-        // What they ignore would count again, if they went before those that name it.
+        // What they ignore would become valid again if they were removed before the files that contain it.
         for ignored in self.files.ignored.iter().filter(|ignored| !self.files.is_needed(ignored, &left)) {
             let reason = "no file of consolidated commits has what it ignores".to_owned();
             self.plan.file(self.store, ignored.key.clone(), reason)?;
@@ -295,7 +298,7 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Plans the removal of all consolidated fragment metadata but the newest.
+    /// Plans the removal of all consolidated fragment metadata except the newest.
     fn footers(&mut self) -> Result<()> {
         let mut files = self.directory.consolidated_footers.clone();
         files.sort_by_key(|file| (file.name.end, file.name.to_string()));
@@ -306,21 +309,21 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// The kind of array whose consolidated fragments have the time of each cell.
+    /// Whether consolidated fragments of this kind of array store the time of each cell.
     fn keeps_times(&self, array_type: ArrayType, name: &TimestampedName) -> bool {
         array_type == ArrayType::Sparse && name.fragment_version() >= super::consolidate::TIMESTAMPS
     }
 }
 
-/// Which replacing things are there.
+/// Which of the replacing files or fragments exist.
 struct Standing<'a> {
     vacuums: &'a [Vacuum],
-    /// Whether something of a name is there, whole.
+    /// Whether something with a name exists, and is complete.
     stands: &'a dyn Fn(&str) -> bool,
 }
 
 impl<'a> Standing<'a> {
-    /// Whether what replaces the lines of a vacuum file is there, or is itself replaced by something that is.
+    /// Whether the replacement for the lines of a vacuum file exists, or is itself replaced by something that exists.
     fn is_replaced_by(&self, vacuum: &Vacuum) -> bool {
         let (mut left, mut known) = (vec![vacuum.name.to_string()], BTreeSet::new());
         while let Some(name) = left.pop() {
@@ -336,15 +339,15 @@ impl<'a> Standing<'a> {
         false
     }
 
-    /// The vacuum files, each before that of what replaces it: so the last that can prove that another is replaced goes
-    /// last.
+    /// The vacuum files, each before that of its replacement: so the last one that can prove that another is replaced
+    /// is removed last.
     fn ordered(&self) -> Vec<&'a Vacuum> {
         let mut ordered: Vec<(usize, &Vacuum)> = self.vacuums.iter().map(|of| (self.depth(of), of)).collect();
         ordered.sort_by_key(|(depth, of)| (std::cmp::Reverse(*depth), of.name.to_string()));
         ordered.into_iter().map(|(_, of)| of).collect()
     }
 
-    /// How many vacuum files replace one another from this one on.
+    /// The length of the chain of vacuum files that replace one another, starting with this one.
     fn depth(&self, vacuum: &Vacuum) -> usize {
         let (mut level, mut known) = (BTreeSet::from([vacuum.name.to_string()]), BTreeSet::new());
         let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! Chunks of a far store, fetched several in one request before they are decoded.
+//! Chunks of a remote store, several of which are fetched in one request before they are decoded.
 
 use super::Array;
 use bytes::Bytes;
@@ -7,9 +7,9 @@ use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Result};
 use std::collections::HashMap;
 
-/// What is stored of the next chunks of a region.
+/// The stored bytes of the next chunks of a region.
 pub(super) struct Ahead<'a> {
-    /// Chunks that are still to be fetched; none of a near store, where a read for each chunk costs no more.
+    /// Chunks that are still to be fetched; none for a local store, where a read for each chunk costs no more.
     left: Option<Chunks<'a>>,
     fetched: HashMap<Key, Option<Bytes>>,
 }
@@ -20,8 +20,8 @@ impl<'a> Ahead<'a> {
         Ok(Ahead { left, fetched: HashMap::default() })
     }
 
-    /// What is stored of a chunk, if it could be fetched with others; the inner is none where it was never written. A
-    /// chunk that could not is read by itself, and its error has its place then.
+    /// The stored bytes of a chunk, if it could be fetched with others; the inner option is `None` if it was never
+    /// written. A chunk that could not is read by itself, so its error has its location.
     pub(super) fn take(
         &mut self,
         array: &Array,
@@ -60,7 +60,7 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// Whether a region has most of a chunk, as far as the array reaches.
+/// Whether a region contains most of a chunk, up to the end of the array.
 fn wants_most(array: &Array, chunk: &Chunk, region: &Region) -> Result<bool> {
     let count = |part: Option<Region>| part.and_then(|part| element_count(&part.count)).unwrap_or(0);
     let all = Region::all(&array.shape).intersect(&chunk.start, &chunk.shape)?;
@@ -68,11 +68,11 @@ fn wants_most(array: &Array, chunk: &Chunk, region: &Region) -> Result<bool> {
     Ok(count(wanted).saturating_mul(2) >= count(all))
 }
 
-/// Chunks in one request.
+/// The maximum number of chunks in one request.
 pub(crate) const MAX_CHUNKS: usize = 1024;
-/// Bytes in one request, from which on its latency counts little: of the chunks as they are decoded, or of parts of a
-/// shard as they are stored.
+/// The number of bytes in one request at which its latency no longer matters much: of chunks after decoding, or of the
+/// stored parts of a shard.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
-/// Bytes that a small chunk may take more than its elements; what takes more than that and twice its elements is read
-/// by itself.
+/// The number of bytes that a small chunk may take in addition to its elements. A chunk that takes more than this plus
+/// twice its elements is read by itself.
 const SLACK: u64 = 64 << 10;

@@ -248,7 +248,7 @@ fn reads_most_of_a_shard_at_once_and_little_in_parts() {
         let rows = read(&array, &counted, &region).unwrap();
         (rows, counted.requests())
     };
-    // The shard is looked for, then read; or its index and what is wanted of it.
+    // The size of the shard is requested, then the whole is read; or its index, then what is wanted of it.
     assert_eq!(reads(0, 6, 1), (vec![0, 1, 2, 3, 4, 9], 2));
     assert_eq!(reads(1, 3, 1), (vec![1, 2, 3], 2));
     assert_eq!(reads(1, 2, 1), (vec![1, 2], 3));
@@ -323,7 +323,7 @@ fn bytes_after_a_filter_need_no_byte_order() {
     assert!(e.contains("no endian"), "{e}");
 }
 
-/// The bytes are those that zarr-python 3.1 reads as these values, whatever order `bytes` states.
+/// The bytes are those that zarr-python 3.1 reads as these values, regardless of the order that `bytes` states.
 #[test]
 fn codecs_of_numcodecs_read_stored_bytes_in_their_own_order() {
     let of = |data_type: &str, codec: &str, order: &str| {
@@ -356,7 +356,7 @@ fn codecs_of_numcodecs_read_stored_bytes_in_their_own_order() {
         assert_eq!(read(&scale(r#""dtype":"<f8","astype":">i4""#), &big), halves, "{order}");
         assert_eq!(read(&scale(r#""dtype":">f8","astype":"<i4""#), &little), halves, "{order}");
     }
-    // A codec without types of its own gets what `bytes` makes.
+    // A codec without types of its own gets the output of `bytes`.
     let rounded = of("float32", r#"bitround","configuration":{"keepbits":20"#, "big");
     let stored = [1.5_f32, 2.0].map(f32::to_be_bytes).concat();
     assert_eq!(read(&rounded, &stored), [1.5_f32, 2.0].map(f32::to_ne_bytes).concat());

@@ -124,8 +124,8 @@ impl Checker<'_> {
     }
 }
 
-/// The JSON Pointer and the description of the first difference of two documents. Optional members with default values
-/// are not difference.
+/// The JSON Pointer and the description of the first difference between two documents. Optional members with default
+/// values are not a difference.
 fn difference(copy: &Json, real: &Json) -> Option<(String, String)> {
     let (Json::Object(one), Json::Object(other)) = (copy, real) else { return differs(copy, real) };
     let is_void = |name: &str, value: &Json| match (name, value) {
@@ -153,7 +153,7 @@ fn differs(copy: &Json, real: &Json) -> Option<(String, String)> {
             };
             if equal { None } else { here() }
         }
-        // A name alone is equal to an object with only this name.
+        // A name alone is equal to an object that contains only this name.
         (Json::String(name), Json::Object(object)) | (Json::Object(object), Json::String(name)) => {
             let is_void = |(member, value): (&str, &Json)| match member {
                 "name" => value.as_str() == Some(name),

@@ -13,7 +13,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) key: Key,
-    /// Its bytes. Bare NaN and infinities are replaced by numbers, unlike in `json`, where readers accept them.
+    /// Its bytes. Bare NaN and infinities are replaced with numbers, unlike in `json`, where readers accept them.
     pub(super) text: Vec<u8>,
     pub(super) json: Json,
 }
@@ -162,7 +162,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Parses repeatedly: each time, the invalid member is reported and replaced by a valid one, until parsing succeeds.
+    /// Parses repeatedly: each time, the invalid member is reported and replaced with a valid one, until parsing
+    /// succeeds.
     fn parse_mending<T>(
         &mut self,
         path: &Key,

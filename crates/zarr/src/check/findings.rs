@@ -47,7 +47,7 @@ pub enum ValuePlace {
     },
 }
 
-/// The numbers of a check.
+/// The totals of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The number of findings per rule, in the order of [`RULES`], including findings that were only counted.

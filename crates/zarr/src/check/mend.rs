@@ -1,4 +1,4 @@
-//! Replaces invalid members by valid ones, so that a check can continue after them.
+//! Replaces invalid members with valid ones, so that a check can continue after them.
 //!
 //! Spec: Zarr v3 "Array metadata", Zarr v2 "Metadata"
 
@@ -7,7 +7,7 @@ use crate::json::{Context, Json, Object};
 use crate::metadata::v3::{OF_ARRAYS, OF_GROUPS};
 use hyperslab_core::Limits;
 
-/// Replaces a member and those that depend on it by valid ones. Returns false if there is no replacement.
+/// Replaces a member and those that depend on it with valid ones. Returns false if there is no replacement.
 pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) -> bool {
     let Json::Object(object) = json else { return false };
     let rank = match object.get("shape") {
@@ -48,7 +48,7 @@ pub(super) fn mend(json: &mut Json, version: u8, member: &str, limits: &Limits) 
             put("filters", Json::Null);
         }
         (2, "filters") => {
-            // The filter gives the type of objects, so without it the type is replaced, too.
+            // The filter determines the type of objects, so without it the type is also replaced.
             let is_object = object.get("dtype").and_then(Json::as_str) == Some("|O");
             object.insert("filters", Json::Null);
             if is_object {

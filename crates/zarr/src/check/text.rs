@@ -40,7 +40,7 @@ pub(super) fn place(text: &[u8], range: &Range<usize>) -> ValuePlace {
     }
 }
 
-/// Replaces bare `NaN` and `Infinity` by numbers of the same length. Returns their places.
+/// Replaces bare `NaN` and `Infinity` with numbers of the same length. Returns their places.
 pub(super) fn make_finite(text: &mut [u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -89,7 +89,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Moves to the member or item of this name in the object or array that begins here.
+    /// Moves to the member or item with this name in the object or array that begins here.
     fn enter(&mut self, token: &str) -> bool {
         let is_object = match self.peek() {
             Some(b'{') => true,
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Moves behind the value that begins here.
+    /// Moves past the value that begins here.
     fn value(&mut self) {
         let mut depth = 0_u32;
         loop {

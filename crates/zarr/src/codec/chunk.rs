@@ -111,7 +111,7 @@ impl<'c> Undone<'c> {
         }
     }
 
-    /// Whether the stored bytes themselves say that they decode to exactly `len` bytes.
+    /// Whether the stored bytes themselves state that they decode to exactly `len` bytes.
     pub(super) fn declares(&self, len: usize) -> Result<bool> {
         declares_size(self.left, &self.bytes, len)
     }

@@ -1,6 +1,6 @@
 //! Codecs of numcodecs that change elements and their data type.
 //!
-//! Their input and output are elements of the types in their parameters, byte orders included. Their output is in
+//! Their input and output are elements of the types in their parameters, including byte orders. Their output is in
 //! row-major order.
 //!
 //! Spec: numcodecs, zarr-extensions/codecs/bitround
@@ -113,7 +113,7 @@ fn memory(number: Number) -> Memory {
     Memory { data_type, order: order_of(&number) }
 }
 
-/// Elements in the layout of memory, made from rows.
+/// Elements in the memory layout, converted from rows.
 fn in_memory<'a>(layout: &Layout, rows: &'a [u8], buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
     if layout.is_plain() {
         return Ok(rows);

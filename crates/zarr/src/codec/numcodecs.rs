@@ -306,7 +306,7 @@ const CODECS: &[Row] = &[
     of_elements("packbits", &[], |_, _, _| Ok(hyperslab_codec::PackBits.into()), numbers::write_pack_bits),
 ];
 
-/// What version 3 puts before the name of a codec that only numcodecs has.
+/// The prefix that version 3 puts before the name of a codec that only numcodecs has.
 pub(crate) const PREFIX: &str = "numcodecs.";
 
 /// The default size of an element in bytes for a shuffle of version 2.

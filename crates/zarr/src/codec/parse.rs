@@ -45,7 +45,7 @@ impl Chain {
                 Some(codec) if is_of_elements(&codec) => {
                     let declares = made(&codec).is_some();
                     if declares && !is_ordered {
-                        // Its output are values; it alone knows the byte order that it decodes to.
+                        // Its output consists of values; it alone knows the byte order to which it decodes.
                         memory.order = taken(&codec).map_or(memory.order, |number| order_of(&number));
                     }
                     is_ordered |= declares;
@@ -66,13 +66,14 @@ impl Chain {
                     "transpose" => Next::Step(Step::Transpose(transpose::parse(codec, rank, &here)?)),
                     "bytes" => {
                         let stated = codec.endian(&here)?.or(order);
-                        // zarr-python gives codecs of numcodecs the stored bytes, whatever byte order `bytes` states.
+                        // zarr-python passes the stored bytes to codecs of numcodecs, regardless of the byte order that
+                        // `bytes` states.
                         let order = if is_ordered { Some(memory.order) } else { stated };
                         Next::ToBytes(ToBytes::Bytes(layout(&memory.data_type, order, &here)?))
                     }
                     "vlen-utf8" | "vlen-bytes" => Next::ToBytes(variable(name, &memory.data_type, &here)?),
                     "sharding_indexed" => {
-                        // The fill values of missing inner chunks would have to pass the codec, too.
+                        // The fill values of missing inner chunks would also have to pass through the codec.
                         if steps.iter().any(|step| matches!(step, Step::Elements(_))) {
                             return Err(
                                 here.unsupported("sharding_indexed after a codec that changes elements")

@@ -138,7 +138,7 @@ pub(super) fn check_read(rows: &[u8]) -> Result<()> {
     }
 }
 
-/// The marker instead of a length for an element that is not a string. Its slot is [`Slot::NOWHERE`].
+/// The marker that replaces the length of an element that is not a string. Its slot is [`Slot::NOWHERE`].
 const NO_STRING: u32 = u32::MAX;
 
 /// The content of the slot `row`.

@@ -15,7 +15,7 @@ pub struct Dtype {
     pub byte_order: Option<ByteOrder>,
 }
 
-/// The type of the elements of a `|O` array, which its first filter gives.
+/// The type of the elements of a `|O` array, which its first filter determines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ObjectCodec {
     /// `vlen-utf8`, and `json2` if all elements are strings
@@ -48,7 +48,7 @@ impl Dtype {
 
     /// A type string such as `<f4`.
     pub(super) fn parse_text(text: &str, at: &Spot<'_>) -> Result<Dtype> {
-        // For types without a letter in NumPy, tensorstore writes their names.
+        // For types without a letter in NumPy, tensorstore writes the name.
         if let Some(data_type) = named(text) {
             return Ok(Dtype { data_type, byte_order: Some(ByteOrder::Little) });
         }
@@ -63,7 +63,7 @@ impl Dtype {
         let byte_order = match (data_type.swapped_together(), order) {
             (1, _) => None,
             (_, Some(order)) => Some(order),
-            (_, None) => return Err(at.malformed(format!("{text:?} without an byte order"))),
+            (_, None) => return Err(at.malformed(format!("{text:?} without a byte order"))),
         };
         Ok(Dtype { data_type, byte_order })
     }

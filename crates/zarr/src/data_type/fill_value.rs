@@ -42,8 +42,8 @@ impl DataType {
         self.emit_fill_of_few(row)
     }
 
-    /// The row of a number with the bits of the usual NaN in place of any other: version 2 has only the word `NaN`.
-    /// `None` if it says the row as it is.
+    /// The row of a number in which every NaN has the usual bits: version 2 has only the word `NaN`. `None` if the row
+    /// does not change.
     pub fn with_usual_nan(&self, row: &[u8]) -> Option<Vec<u8>> {
         let (DataType::Float(part) | DataType::Complex(part)) = self else { return None };
         let mut usual = Vec::with_capacity(row.len());
@@ -55,7 +55,7 @@ impl DataType {
         (usual != row).then_some(usual)
     }
 
-    /// The bytes of an element that version 3 writes as a list of numbers, which take far more memory.
+    /// The number of bytes of an element that version 3 writes as a list of numbers, which take far more memory.
     fn listed_bytes(&self) -> u64 {
         match self {
             DataType::Raw { length } => *length,
@@ -224,7 +224,7 @@ impl DataType {
     }
 }
 
-/// A reader needs about a hundred bytes of memory for each.
+/// A reader needs about a hundred bytes of memory for each number.
 const MAX_LISTED: u64 = 1 << 20;
 
 fn integer(

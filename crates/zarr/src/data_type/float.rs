@@ -49,7 +49,7 @@ impl Float {
         NAMES.iter().find(|(_, float)| *float == self).map_or("", |(name, _)| name)
     }
 
-    /// The format of that name.
+    /// The format with this name.
     pub fn named(name: &str) -> Option<Float> {
         NAMES.iter().find(|(found, _)| *found == name).map(|(_, float)| *float)
     }

@@ -164,7 +164,7 @@ fn step(data_type: &DataType, order: Option<ByteOrder>) -> Result<Step> {
             (_, Some(order)) if order == NATIVE => Step::Copy(len),
             (unit, Some(_)) => Step::Swap { unit, len },
             (_, None) => {
-                return Err(Error::malformed("numbers of several bytes without an byte order (endian)"));
+                return Err(Error::malformed("numbers of several bytes without a byte order (endian)"));
             }
         },
     })

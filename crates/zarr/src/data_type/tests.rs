@@ -370,7 +370,7 @@ fn decoding_ignores_unused_bits_of_a_byte() {
 #[test]
 fn requires_a_byte_order_for_elements_of_several_bytes() {
     let e = Layout::new(&v3("\"int16\""), None).unwrap_err();
-    assert_eq!(e.to_string(), "numbers of several bytes without an byte order (endian)");
+    assert_eq!(e.to_string(), "numbers of several bytes without a byte order (endian)");
     let mut rows = [0; 4];
     Layout::new(&v3("\"int16\""), Some(ByteOrder::Big)).unwrap().decode(&[1, 2, 3, 4], &mut rows).unwrap();
     assert_eq!(rows, [0x0102_i16, 0x0304].map(i16::to_ne_bytes).concat()[..]);
@@ -382,7 +382,7 @@ fn requires_a_byte_order_for_elements_of_several_bytes() {
 fn rejects_invalid_types_of_version_2() {
     for (text, message) in [
         ("\"f4\"", "dtype: \"f4\", expected <, > or | and a type"),
-        ("\"|f4\"", "dtype: \"|f4\" without an byte order"),
+        ("\"|f4\"", "dtype: \"|f4\" without a byte order"),
         ("\"<f16\"", "dtype: data type \"<f16\""),
         ("\"<i3\"", "dtype: data type \"<i3\""),
         ("\"|O\"", "dtype: \"|O\" without a filter that gives the type of its objects"),

@@ -13,8 +13,8 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// A unit by its name in NumPy, such as `ms`. `None` if NumPy has no unit of this name or `scale` is not from 1 to
-    /// 2^31 - 1.
+    /// A unit by its name in NumPy, such as `ms`. `None` if NumPy has no unit with this name or `scale` is not from 1
+    /// to 2^31 - 1.
     pub fn new(name: &str, scale: u32) -> Option<TimeUnit> {
         let name = if name == "μs" { "us" } else { name };
         let name = UNITS.iter().find(|unit| **unit == name)?;

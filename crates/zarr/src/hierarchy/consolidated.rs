@@ -8,10 +8,10 @@ use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The documents of all nodes of a store. Each is parsed on request: parsed values take several times the memory of
+/// The documents of all nodes of a store. Each is parsed on request: parsed values take several times as much memory as
 /// their text, and most of the time to read them goes into allocating and freeing values.
 pub(super) struct Consolidated {
-    /// The name of the document that has the text.
+    /// The name of the document that contains the text.
     document: &'static str,
     text: String,
     limits: Limits,

@@ -1,4 +1,4 @@
-//! Documents of a far store that were fetched several in one request.
+//! Documents of a remote store, several of which were fetched in one request.
 
 use super::Hierarchy;
 use crate::metadata::{v2, v3};
@@ -7,24 +7,25 @@ use hyperslab_core::store::Key;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Documents that are kept, and keys that have none. A store that changes meanwhile may be seen partly as it was.
+/// The documents that are kept, and the keys without a document. If the store changes in the meantime, an old state of
+/// some documents may be returned.
 #[derive(Default)]
 pub(super) struct Fetched(Mutex<Documents>);
 
 #[derive(Default)]
 struct Documents {
     found: HashMap<Key, Option<Bytes>>,
-    /// Bytes of the documents and their keys.
+    /// The size in bytes of the documents and their keys.
     bytes: usize,
 }
 
 impl Fetched {
-    /// The document of `key`, if it was fetched; the inner is none if there is none.
+    /// The document of `key`, if it was fetched; the inner option is `None` if there is no document.
     pub(super) fn get(&self, key: &Key) -> Option<Option<Bytes>> {
         self.held().found.get(key).cloned()
     }
 
-    /// Keeps a document, or that there is none. All others are given up where they would be too much.
+    /// Keeps a document, or the fact that there is none. All others are dropped if the cache would become too large.
     pub(super) fn keep(&self, key: Key, document: Option<Bytes>) {
         let mut held = self.held();
         let bytes = document.as_ref().map_or(0, Bytes::len).saturating_add(key.as_str().len() + KEPT);
@@ -41,9 +42,9 @@ impl Fetched {
 }
 
 impl Hierarchy {
-    /// Fetches the documents of nodes that are about to be looked at: of a far store in one request for those of
-    /// version 3, and in another for those that have none of it. What cannot be fetched is read, and its error told,
-    /// when its node is looked at.
+    /// Fetches the documents of nodes that will be read soon, if the store is remote: in one request for the documents
+    /// of version 3, and in another for nodes that have none. What cannot be fetched is read, and its error reported,
+    /// when its node is read.
     pub fn fetch<'p>(&self, paths: impl Iterator<Item = &'p Key>) {
         let Some(fetched) = self.fetched.as_ref().filter(|_| self.consolidated.is_none()) else { return };
         let mut paths = paths.peekable();
@@ -58,10 +59,10 @@ impl Hierarchy {
         }
     }
 
-    /// Fetches those documents of these names that are not here yet.
+    /// Fetches those documents with these names that have not been fetched yet.
     fn fetch_documents(&self, paths: &[&Key], names: &[&'static str]) {
         let Some(fetched) = &self.fetched else { return };
-        // What can have no document has none to be fetched.
+        // A path that cannot have a document has none to fetch.
         let keys = paths.iter().flat_map(|path| names.iter().filter_map(|name| path.join(name).ok()));
         let keys: Vec<_> = keys.filter(|key| fetched.get(key).is_none()).collect();
         if keys.is_empty() {
@@ -76,11 +77,11 @@ impl Hierarchy {
     }
 }
 
-/// Nodes whose documents are asked for in one request.
+/// The maximum number of nodes whose documents are requested together.
 const MAX_NODES: usize = 256;
-/// Bytes of the longest document that is fetched with others.
+/// The maximum size in bytes of a document that is fetched with others.
 const MAX_DOCUMENT: u64 = 256 << 10;
-/// Bytes of documents that are kept.
+/// The maximum number of bytes of documents that are kept.
 const CAPACITY: usize = 8 << 20;
-/// Bytes that an entry takes beyond its key and its document.
+/// The number of bytes that an entry takes in addition to its key and its document.
 const KEPT: usize = 96;

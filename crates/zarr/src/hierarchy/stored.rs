@@ -1,4 +1,4 @@
-//! Which values nodes have in their store.
+//! The values that nodes have in their store.
 
 use super::{Hierarchy, Metadata, Node};
 use crate::metadata::v3;
@@ -22,7 +22,7 @@ impl Hierarchy {
         })
     }
 
-    /// Whether at least one chunk of an array may be stored: there may be some behind links.
+    /// Whether any chunk of an array may be stored: there may be some behind links.
     ///
     /// # Errors
     /// If the store cannot be listed.

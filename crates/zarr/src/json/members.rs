@@ -14,7 +14,7 @@ pub(super) enum Members {
 #[derive(Clone, Debug)]
 pub(super) struct Indexed {
     list: Vec<(Name, Json)>,
-    /// The place of the first name of each hash, which takes less memory than the name.
+    /// The index of the first member with each hash, which takes less memory than the name.
     places: HashMap<u64, usize>,
     hasher: RandomState,
 }
@@ -90,7 +90,7 @@ impl Members {
             Members::Many(indexed) => {
                 let place = *indexed.places.get(&indexed.hasher.hash_one(name))?;
                 let is_found = indexed.list.get(place).is_some_and(|(found, _)| found == name);
-                // Another name of the same hash, which hardly ever happens.
+                // Another name with the same hash, which hardly ever happens.
                 if is_found { Some(place) } else { search(&indexed.list) }
             }
         }

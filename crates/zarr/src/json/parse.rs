@@ -68,7 +68,7 @@ impl Json {
         Ok((value, parser.apart))
     }
 
-    /// Parses one of the members that [`Json::parse_apart`] left out: a copy of the document of this name.
+    /// Parses one of the members that [`Json::parse_apart`] left out: a copy of the document with this name.
     ///
     /// # Errors
     /// As [`Json::parse`], with an offset in the whole text.
@@ -302,16 +302,16 @@ const VALUE: u64 = 80;
 /// The maximum nesting of values. The parser is recursive.
 const MAX_DEPTH: usize = 128;
 
-/// The most bytes that the text of a document may have. They are read at once, and more than once.
+/// The maximum number of bytes of the text of a document. They are read at once, and more than once.
 pub(crate) fn most_text(limits: &Limits) -> u64 {
     limits.allocation / TEXT_SHARE
 }
 
-/// The text of a document takes at most this part of the allocation limit.
+/// The text of a document may take at most this fraction of the allocation limit.
 const TEXT_SHARE: u64 = 16;
 
-/// The parsed values of a document take at most this part of the allocation limit: what is made of them, such as
-/// attributes, takes as much several times.
+/// The parsed values of a document may take at most this fraction of the allocation limit: what is built from them,
+/// such as attributes, takes as much memory several times.
 const DOCUMENT_SHARE: u64 = 8;
 
 #[cfg(test)]

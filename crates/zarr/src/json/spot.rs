@@ -64,7 +64,7 @@ impl<'a> Spot<'a> {
         &self.context.limits
     }
 
-    /// Adds a deviation at this place, which the reader accepts.
+    /// Records a deviation at this place, which the reader accepts.
     pub(crate) fn deviates(&self, what: impl Into<String>) {
         let deviation = Deviation { place: self.to_string(), what: what.into() };
         self.context.deviations.borrow_mut().push(deviation);

@@ -26,7 +26,7 @@ pub enum ChunkGrid {
 /// The sizes of chunks along one dimension of a rectilinear grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edges {
-    /// All of one size.
+    /// All chunks have this size.
     Step(u64),
     /// Pairs of a size and the number of its repetitions, as in the document.
     Runs(Vec<(u64, u64)>),
@@ -79,7 +79,7 @@ impl ChunkGrid {
         match self {
             ChunkGrid::Regular { chunk_shape } => nd::ChunkGrid::regular(chunk_shape),
             ChunkGrid::Rectilinear { chunk_shapes } => {
-                // One budget for all axes: a short document can have many of them with many edges each.
+                // One budget for all axes: a short document can have many axes with many edges each.
                 let mut left = limits.allocation / EDGE_SHARE;
                 let axes = chunk_shapes.iter().zip(shape).map(|(edges, len)| edges.axis(*len, &mut left));
                 let axes = axes.collect::<Option<_>>().ok_or_else(|| {
@@ -105,8 +105,8 @@ impl Edges {
         }
     }
 
-    /// The edges along a dimension of length `len`. `None` if there are more than are `left`, from which they are
-    /// taken.
+    /// The edges along a dimension of length `len`. They are subtracted from `left`; `None` if there are more than
+    /// `left`.
     fn axis(&self, len: u64, left: &mut u64) -> Option<Axis> {
         let runs = match self {
             Edges::Step(chunk) => return Some(Axis::Regular { chunk: *chunk }),
@@ -128,8 +128,8 @@ impl Edges {
     }
 }
 
-/// The edges of a grid take at most this part of the allocation limit: 8 bytes each, and the list may grow to twice
-/// what it holds.
+/// The edges of a grid may take at most this fraction of the allocation limit: 8 bytes each, and the list may grow to
+/// twice the size of its content.
 const EDGE_SHARE: u64 = 64;
 
 fn rectilinear(configuration: &Object, shape: &[u64], at: &Spot<'_>) -> Result<ChunkGrid> {

@@ -8,7 +8,7 @@ use crate::json::{Json, Object, Spot};
 use hyperslab_core::Result;
 use std::fmt::Write;
 
-/// The rule that makes a key from the index of a chunk.
+/// The rule that derives a key from the index of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKeyEncoding {
     /// `default`: `c/1/2`.

@@ -25,7 +25,7 @@ pub const ATTRIBUTES: &str = ".zattrs";
 /// The document with copies of all others.
 pub const CONSOLIDATED: &str = ".zmetadata";
 
-/// The attribute in which xarray and others keep the names of dimensions.
+/// The attribute in which xarray and others store the names of dimensions.
 pub const DIMENSION_NAMES: &str = "_ARRAY_DIMENSIONS";
 
 /// Parses `.zattrs`.

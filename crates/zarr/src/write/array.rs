@@ -52,7 +52,8 @@ impl ArrayWriter {
         Ok(ArrayWriter { store, array, documents, stores_fill, reason: None, warnings, register: None })
     }
 
-    /// An array that a store has already, of which chunks are written. All are stored, also those of fill values.
+    /// Opens an existing array of a store in order to write chunks. All chunks are stored, even if they contain only
+    /// the fill value.
     ///
     /// # Errors
     /// As [`Array::new`].
@@ -62,7 +63,7 @@ impl ArrayWriter {
         Ok(ArrayWriter { store, array, documents, stores_fill: true, reason: None, warnings, register: None })
     }
 
-    /// Sets numbers that codecs which round leave as they are, as [`Codec::sparing`] does: those of missing elements.
+    /// Sets the numbers that rounding codecs leave unchanged, as [`Codec::sparing`] does: those of missing elements.
     pub fn spare(&mut self, numbers: &[f64]) {
         self.array.spare(numbers);
     }
@@ -77,7 +78,7 @@ impl ArrayWriter {
         self.reason
     }
 
-    /// The differences between the request and the definition. No element is lost by them.
+    /// The differences between the request and the definition. They cause no loss of elements.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -167,8 +168,8 @@ impl ArrayWriter {
         encoded.or_else(|e| Err(self.placed(e, &self.array.chunk_key(index)?)))
     }
 
-    /// Encodes a chunk or a shard from its first `given` rows along each dimension. The other rows are filled. Otherwise
-    /// as [`ArrayWriter::encode_chunk`].
+    /// Encodes a chunk or a shard from its first `given` rows along each dimension. The other rows are filled. Apart
+    /// from that, as [`ArrayWriter::encode_chunk`].
     ///
     /// # Errors
     /// As [`ArrayWriter::encode_chunk`].
@@ -210,8 +211,8 @@ impl ArrayWriter {
         self.array.stored_form()
     }
 
-    /// Encodes an inner chunk from the rows of `within`, which is its shape or, at the end of the array, a smaller one.
-    /// `None` if all elements equal the fill value.
+    /// Encodes an inner chunk from the rows of `within`, which is its shape or, at the end of the array, a smaller
+    /// shape. `None` if all elements equal the fill value.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if there are no shards, and for
@@ -286,7 +287,7 @@ impl ArrayWriter {
         Ok(())
     }
 
-    /// Deletes all written chunks, if the store can delete values. No array is left.
+    /// Deletes all written chunks, if the store can delete values. No array remains.
     ///
     /// # Errors
     /// Errors of the store.
@@ -313,7 +314,8 @@ impl ArrayWriter {
             Some(bytes) => self.store.put(key, bytes).map(|()| Some(bytes.len() as u64)),
             None => self.store.delete(key).map(|_| None),
         };
-        // The key of a chunk is valid. If the store refuses it, another process has put something in the place of a folder.
+        // The key of a chunk is valid. If the store refuses it, another process has created something in place of a
+        // folder.
         done.map_err(|e| match e.kind() {
             ErrorKind::InvalidArgument | ErrorKind::Malformed => {
                 Error::new(ErrorKind::Io, e.reason().to_string())
@@ -322,7 +324,7 @@ impl ArrayWriter {
         })
     }
 
-    /// Whether rows with `len` bytes are a whole chunk, and not only its part inside the array.
+    /// Whether rows with `len` bytes are a whole chunk, rather than only its part inside the array.
     fn is_whole(&self, shape: &[u64], within: &[u64], len: usize) -> Result<bool> {
         let row = self.row_size();
         let bytes = |shape: &[u64]| element_count(shape)?.checked_mul(row as u64);
@@ -352,7 +354,7 @@ impl ArrayWriter {
             Some(Cow::Owned(bytes)) => return Ok(Some(bytes.into())),
             Some(Cow::Borrowed(bytes)) => bytes.as_ptr(),
         };
-        // Bytes that no codec changes are shared, not copied.
+        // Bytes that no codec changes are shared instead of copied.
         Ok(Some(if at == rows.as_ptr() { rows.clone() } else { out.into() }))
     }
 
@@ -439,7 +441,7 @@ pub fn is_mostly_padding(chunk: &[u64], array: &[u64], row: u64) -> bool {
     bytes(chunk) > MAX_PADDED.max(bytes(array).saturating_mul(MAX_PADDING))
 }
 
-/// A chunk may take so many bytes, or so many times those of the elements of its array.
+/// A chunk may take this many bytes, or this many times the bytes of the elements of its array.
 const MAX_PADDED: u64 = 128 << 20;
 const MAX_PADDING: u64 = 8;
 

@@ -13,7 +13,7 @@ use hyperslab_core::{Error, Result};
 /// One codec of a chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WrittenCodec {
-    /// A codec that other formats have, too.
+    /// A codec that other formats also have.
     Codec(Codec),
     /// Any codec of numcodecs, by its `id` there and its parameters.
     Numcodecs {
@@ -48,7 +48,7 @@ impl WrittenCodec {
         }
     }
 
-    /// Whether version 3 registers the codec under its own name, so that readers without numcodecs have it, too.
+    /// Whether version 3 registers the codec under its own name, so that readers without numcodecs also support it.
     pub fn is_registered(&self) -> bool {
         self.registered().is_ok_and(|codec| !codec.name.starts_with(PREFIX))
     }

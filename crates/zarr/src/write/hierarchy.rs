@@ -62,7 +62,7 @@ struct Group {
 }
 
 impl HierarchyWriter {
-    /// Begins a store whose root is a group. If the root is a node already, its documents are deleted.
+    /// Begins a store whose root is a group. If the root is already a node, its documents are deleted.
     ///
     /// # Errors
     /// Errors of the store.
@@ -94,8 +94,8 @@ impl HierarchyWriter {
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](hyperslab_core::ErrorKind::NotFound) if there is no group `parent`,
-    /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has a child of this name; errors of
-    /// the store.
+    /// [`ErrorKind::AlreadyExists`](hyperslab_core::ErrorKind::AlreadyExists) if it has a child with this name; errors
+    /// of the store.
     pub fn group(&self, parent: &Key, name: &str, mut definition: GroupDefinition) -> Result<PlacedNode> {
         let placed = self.place(parent, name, &mut definition.record)?;
         remove_documents(&*self.store, &placed.path)?;

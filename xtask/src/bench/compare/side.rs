@@ -79,7 +79,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The process has nothing to save, and would not end by itself if it hangs.
+        // The process has nothing to save, and would not end on its own if it hangs.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

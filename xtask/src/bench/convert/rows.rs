@@ -163,7 +163,7 @@ fn by_xarray(place: &Place<'_>, file: &str, chunks: &str) -> Side {
     side
 }
 
-/// With the codec that our default is for shuffled and deflated chunks.
+/// With the codec that hyperslab uses by default for shuffled and deflated chunks.
 fn by_xarray_in_blosc(place: &Place<'_>, file: &str) -> Side {
     let mut side = by_xarray(place, file, "");
     side.args.push("codec=blosc".to_owned());

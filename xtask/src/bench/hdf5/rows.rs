@@ -210,7 +210,7 @@ fn side(
     Side { name: name.to_owned(), threads, memory, program, args }
 }
 
-/// A program that makes a file of a file.
+/// A program that converts a file to another file.
 fn program(place: &Place<'_>, name: &str, file: &str, words: &str) -> Side {
     let into = place.data.join("written").join(format!("{name}.h5"));
     let args = vec![

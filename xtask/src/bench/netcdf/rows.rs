@@ -11,7 +11,7 @@ const NETCDF4: &str = "netCDF4";
 /// The maximum size of a file as a fraction of the one that the library writes.
 const MAX_SIZE: f64 = 1.02;
 
-/// The chunk of the array; that of the small array has other extents.
+/// The chunk shape of the array; that of the small array has other extents.
 const CHUNK: &str = "8,256,256";
 const SMALL_CHUNK: &str = "2,64,64";
 

@@ -152,7 +152,7 @@ impl Place<'_> {
         Row { name, what: what.to_owned(), sides, wanted: all, once: false }
     }
 
-    /// A file whose elements have the byte order of NetCDF classic files. The limit leaves them as they are.
+    /// A file whose elements have the byte order of NetCDF classic files. The limit does not convert them.
     fn classic(&self) -> Row {
         let file = "classic.cdf";
         let (keys, stored) = ([("element=f8".to_owned())], [("element=>f8".to_owned())]);

@@ -32,7 +32,7 @@ fn check(variable: &Variable, boundary: &Variable, is_size_by_rank: bool) -> Res
     };
     let size = vertices.length;
     let rank = variable.dimensions_of_values().len();
-    // The cells of auxiliary coordinates of one dimension may be polygons.
+    // The cells of one-dimensional auxiliary coordinates may be polygons.
     if variable.is(Role::Coordinate) && size != 2 {
         return Err(format!("{size} vertices, expected 2 as {name} is a coordinate variable"));
     }
@@ -45,7 +45,7 @@ fn check(variable: &Variable, boundary: &Variable, is_size_by_rank: bool) -> Res
     Ok(())
 }
 
-/// The vertex dimension of a boundary variable; `None` if its dimensions are not those of its coordinate and one more.
+/// The vertex dimension of a boundary variable; `None` if its dimensions are not those of its coordinate plus one.
 pub(super) fn vertices<'a>(variable: &Variable, boundary: &'a Variable) -> Option<&'a Along> {
     let (vertices, rest) = boundary.dimensions.split_last()?;
     let of = variable.dimensions_of_values();

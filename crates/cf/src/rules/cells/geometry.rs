@@ -32,12 +32,12 @@ pub(in crate::rules) fn geometry(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The variables that describe geometries: those with such attributes, and those that an attribute `geometry` names.
+/// The variables that describe geometries: those with such attributes, and those named in an attribute `geometry`.
 fn containers<'s>(scope: &'s Scope<'_>) -> impl Iterator<Item = &'s Variable> + 's {
     scope.variables().filter(|variable| variable.is(Role::Geometry))
 }
 
-/// What a variable with a geometry has in common with its container.
+/// Checks the consistency of a variable that has a geometry with its container.
 fn check_owner(dataset: &Dataset, variable: &Variable, container: &Variable, found: &mut Found) {
     for name in ["coordinates", "grid_mapping"] {
         if container.has(name) && !variable.has(name) {
@@ -49,7 +49,7 @@ fn check_owner(dataset: &Dataset, variable: &Variable, container: &Variable, fou
     let count = dataset.named(container, "node_count").next();
     let Some([instances]) = count.map(|count| count.dimensions.as_slice()) else { return };
     let is_along = variable.dimensions.iter().any(|along| is_same_dimension(along, instances));
-    // Dimensions of domains and aggregations are those that an attribute names.
+    // The dimensions of domains and aggregations are named in an attribute.
     let has_others = variable.has("dimensions") || variable.has("aggregated_dimensions");
     if !is_along && !has_others && instances.length != 1 {
         let message = format!(
@@ -162,7 +162,7 @@ fn check_counts(dataset: &Dataset, container: &Variable, found: &mut Found) {
     }
 }
 
-/// The attribute `nodes` of a coordinate names a node coordinate.
+/// Checks that the attribute `nodes` of a coordinate names a node coordinate.
 fn check_nodes(dataset: &Dataset, variable: &Variable, found: &mut Found) {
     let place = variable.place("nodes");
     let text = variable.attributes.get("nodes").map(Attribute::text);

@@ -1,4 +1,4 @@
-//! What boundary variables have in common with their coordinates.
+//! Consistency of boundary variables with their coordinates.
 //!
 //! Spec: CF 1.13, 7.1 Cell Boundaries, 7.1.4 Boundaries and Formula Terms, Appendix A
 
@@ -8,7 +8,7 @@ use crate::tables::attributes::{self, Use};
 use crate::units::Unit;
 use std::collections::{BTreeMap, HashMap};
 
-/// The attributes that had to agree before version 1.11, and the version from which.
+/// The attributes that had to agree before version 1.11, each with the version that introduced this.
 const AGREEING: [(&str, u16); 8] = [
     ("units", 6),
     ("standard_name", 6),
@@ -37,7 +37,7 @@ pub(in crate::rules) fn bounds_attributes(scope: &Scope<'_>, found: &mut Found) 
     }
 }
 
-/// Attributes that a boundary variable inherits, and need not repeat. What differs is an error.
+/// Advises against attributes that a boundary variable inherits and need not repeat. A difference is an error.
 fn advise_against(variable: &Variable, boundary: &Variable, found: &mut Found) {
     let is_repeated =
         |name: &&str| boundary.has(name) && boundary.attributes.get(*name) == variable.attributes.get(*name);
@@ -50,7 +50,7 @@ fn advise_against(variable: &Variable, boundary: &Variable, found: &mut Found) {
     }
 }
 
-/// Since version 1.11: attributes that a boundary variable inherits are exactly those of its coordinate.
+/// Since version 1.11: the attributes that a boundary variable inherits equal those of its coordinate exactly.
 fn check_inherited(scope: &Scope<'_>, variable: &Variable, boundary: &Variable, found: &mut Found) {
     for (name, own) in &boundary.attributes {
         let is_inherited = attributes::get(name).is_some_and(|attribute| {
@@ -77,7 +77,7 @@ fn check_inherited(scope: &Scope<'_>, variable: &Variable, boundary: &Variable, 
     }
 }
 
-/// Whether two attributes are equal: texts by their letters, numbers by their types too.
+/// Whether two attributes are equal: strings by their letters, numbers also by their types.
 fn is_equal(dataset: &Dataset, a: &Attribute, b: &Attribute) -> bool {
     match (&a.value, &b.value) {
         (Value::Numbers(_), Value::Numbers(_)) if dataset.has_typed_attributes => {
@@ -87,7 +87,7 @@ fn is_equal(dataset: &Dataset, a: &Attribute, b: &Attribute) -> bool {
     }
 }
 
-/// Reports attributes of a boundary variable that mean something else than those of its coordinate.
+/// Reports attributes of a boundary variable whose meaning differs from those of its coordinate.
 pub(super) fn check_agreement<'n>(
     variable: &Variable,
     boundary: &Variable,
@@ -128,7 +128,7 @@ fn agree(name: &str, own: &Attribute, of: &Attribute) -> bool {
     }
 }
 
-/// The units of latitude and longitude are only spellings of degrees for UDUNITS.
+/// For UDUNITS, the units of latitude and longitude are only spellings of degrees.
 fn is_degrees(units: &str) -> Option<char> {
     let letter =
         units.strip_prefix("degree")?.trim_start_matches('s').trim_start_matches('_').chars().next()?;
@@ -161,7 +161,8 @@ fn shown(attribute: &Attribute) -> String {
     }
 }
 
-/// The bounds of a parametric vertical coordinate have the same terms. Those that depend on its dimension are others.
+/// The bounds of a parametric vertical coordinate have the same terms. Terms that depend on its dimension name other
+/// variables.
 fn check_formula_terms(dataset: &Dataset, variable: &Variable, boundary: &Variable, found: &mut Found) {
     let Some(Ok(terms)) = variable.text("formula_terms").map(keyed) else { return };
     let Some(attribute) = boundary.attributes.get("formula_terms") else {
@@ -196,7 +197,8 @@ fn check_formula_terms(dataset: &Dataset, variable: &Variable, boundary: &Variab
     }
 }
 
-/// What is wrong with the variable of a term. It is that of the coordinate unless it depends on the vertical dimension.
+/// The error in the variable of a term, which must be that of the coordinate unless it depends on the vertical
+/// dimension.
 fn wrong_term(
     (term, name): (&str, &str),
     of: &str,
@@ -221,5 +223,5 @@ fn wrong_term(
     }
 }
 
-/// How many terms of an attribute are reported.
+/// The maximum number of terms of an attribute that are reported.
 const MAX_TERMS: usize = 20;

@@ -11,7 +11,7 @@ use hyperslab_core::nd::{Region, bands};
 use hyperslab_model::{Datatype, Float};
 use std::cmp::Ordering;
 
-/// The bounds of cells are in the order of the coordinates.
+/// Checks that the bounds of cells are in the order of the coordinates.
 pub(in crate::rules) fn bounds_order(
     scope: &Scope<'_>,
     values: &dyn ValueReader,
@@ -44,8 +44,8 @@ pub(in crate::rules) fn bounds_order(
     Ok(())
 }
 
-/// Coordinates are within their cells. Cells with more than two vertices are not checked: those that are at a pole or
-/// at the end of the longitudes may have a point that is outside of the values of their vertices.
+/// Checks that coordinates are within their cells. Cells with more than two vertices are not checked: at a pole or
+/// where longitudes wrap around, they may contain a point that is outside of the range of their vertices.
 pub(in crate::rules) fn bounds_contain(
     scope: &Scope<'_>,
     values: &dyn ValueReader,
@@ -71,7 +71,7 @@ pub(in crate::rules) fn bounds_contain(
     Ok(())
 }
 
-/// The coordinates and their boundary variables that can be compared: with two vertices, of the same units, not packed.
+/// The coordinates and boundary variables that can be compared: with two vertices, the same units, and no packing.
 fn pairs<'s>(scope: &'s Scope<'_>) -> impl Iterator<Item = (&'s Variable, &'s Variable)> + 's {
     let dataset: &'s Dataset = scope.dataset;
     let all = scope.with("bounds").flat_map(move |variable| {
@@ -93,7 +93,7 @@ fn pairs<'s>(scope: &'s Scope<'_>) -> impl Iterator<Item = (&'s Variable, &'s Va
     })
 }
 
-/// Gives each value of a coordinate with its place and its two bounds, without those that are missing.
+/// Passes each value of a coordinate with its index and its two bounds, leaving out missing ones.
 fn each_cell(
     values: &dyn ValueReader,
     variable: &Variable,
@@ -129,7 +129,7 @@ fn each_cell(
     Ok(())
 }
 
-/// The values of a region as numbers; NaN for those that are none.
+/// The values of a region as numbers; NaN for those that are not numbers.
 fn numbers(values: &dyn ValueReader, variable: &Variable, region: &Region) -> Result<Vec<f64>> {
     let mut numbers = Vec::new();
     values.region(&variable.path, region, &mut |elements| {
@@ -142,7 +142,7 @@ fn numbers(values: &dyn ValueReader, variable: &Variable, region: &Region) -> Re
     Ok(numbers)
 }
 
-/// The values that stand for none.
+/// The values that mark missing ones.
 fn missing(variable: &Variable) -> Vec<f64> {
     variable.marks().map(Number::as_f64).collect()
 }
@@ -151,7 +151,7 @@ fn is_angle(variable: &Variable) -> bool {
     variable.text("units").is_some_and(|units| units.starts_with("degree"))
 }
 
-/// How far values that are equal may differ relatively.
+/// The maximum relative difference of values that count as equal.
 fn precision(variable: &Variable) -> f64 {
     match variable.datatype {
         Some(Datatype::Float(Float::Half)) => 1e-3,
@@ -165,8 +165,8 @@ fn is_within(value: f64, a: f64, b: f64, precision: f64) -> bool {
     value >= a.min(b) - slack && value <= a.max(b) + slack
 }
 
-/// Whether a longitude is within its bounds when a turn is added or taken away, or when the cell crosses the end of the
-/// longitudes.
+/// Whether a longitude is within its bounds if a full turn is added or subtracted, or if the cell crosses the point
+/// where longitudes wrap around.
 fn is_on_circle(value: f64, a: f64, b: f64, precision: f64) -> bool {
     let turns = [-360.0, 0.0, 360.0];
     let is_crossing = (a - b).abs() > 180.0;
@@ -174,7 +174,7 @@ fn is_on_circle(value: f64, a: f64, b: f64, precision: f64) -> bool {
     turns.iter().any(|turn| is_within(value + turn, low, high, precision.max(1e-9)))
 }
 
-/// Counts the cells that something is wrong with.
+/// Counts the cells with errors.
 #[derive(Default)]
 struct Cells {
     first: Option<u64>,

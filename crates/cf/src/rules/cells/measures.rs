@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet};
 
 const MEASURES: [(&str, &str); 2] = [("area", "m2"), ("volume", "m3")];
 
-/// How many malformed pairs of an attribute are reported.
+/// The maximum number of malformed pairs of an attribute that are reported.
 const MAX_PAIRS: usize = 20;
 
 pub(in crate::rules) fn cell_measures(scope: &Scope<'_>, found: &mut Found) {
-    // The units of a measure are reported once, however many variables name it.
+    // The units of a measure are reported once, regardless of how many variables name it.
     let mut measures: HashMap<usize, &str> = HashMap::new();
     for variable in scope.with("cell_measures") {
         check_syntax(variable, found);
@@ -63,13 +63,14 @@ fn check_syntax(variable: &Variable, found: &mut Found) {
     }
 }
 
-/// The dimensions of a measure are among those of its variable, also as they are before compression by gathering.
+/// Checks that the dimensions of a measure are among those of its variable, including those before compression by
+/// gathering.
 fn check_dimensions(dataset: &Dataset, variable: &Variable, measure: &Variable, found: &mut Found) {
     let is_known = |along: &Along| match &along.path {
         Some(_) => variable.spans(along) || is_gathered(dataset, variable, along),
         None => variable.dimensions.iter().any(|own| own.length == along.length),
     };
-    // Dimensions of domains are those that an attribute names.
+    // The dimensions of domains are named in an attribute.
     if variable.has("dimensions")
         || variable.has("aggregated_dimensions")
         || measure.dimensions.iter().all(is_known)

@@ -1,4 +1,4 @@
-//! How the values of cells were made.
+//! How the values of cells were derived.
 //!
 //! Spec: CF 1.13, 7.3 Cell Methods, 7.4 Climatological Statistics, Appendix E
 
@@ -15,10 +15,10 @@ use crate::units::Unit;
 use std::collections::{HashMap, HashSet};
 use syntax::{Entry, interval, parse};
 
-/// How many findings an attribute has at most.
+/// The maximum number of findings for an attribute.
 const MAX_FINDINGS: usize = 20;
 
-/// The methods that `cell_methods` applies, in order, as far as it is written as CF demands.
+/// The methods that `cell_methods` applies, in order, as far as the attribute follows the syntax of CF.
 pub(in crate::rules) fn methods(
     variable: &Variable,
 ) -> impl Iterator<Item = &'static table::CellMethod> + '_ {
@@ -55,7 +55,7 @@ pub(in crate::rules) fn cell_methods(scope: &Scope<'_>, found: &mut Found) {
 /// Messages with hints.
 type Faults = Vec<(String, String)>;
 
-/// What a method may be applied to.
+/// The names that a method may be applied to.
 struct Names<'a> {
     known: HashSet<&'a str>,
     coordinates: HashMap<&'a str, &'a Variable>,
@@ -89,8 +89,8 @@ impl<'a> Names<'a> {
         name == "area" || self.known.contains(name) || name.contains('/') || is_standard()
     }
 
-    /// Whether a name is that of a coordinate: its own, that of its one dimension, or its standard name where nothing else
-    /// has this name.
+    /// Whether a name refers to a coordinate: by its name, that of its only dimension, or its standard name if nothing
+    /// else has this name.
     fn is_name_of(&self, name: &str, coordinate: &Variable) -> bool {
         let name = name.rsplit('/').next().unwrap_or(name);
         name == coordinate.name()
@@ -99,7 +99,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A dimension has one method, but for climatological times and anomalies, which are of what another method has made.
+/// A dimension has one method, except for climatological times and anomalies, which are based on the result of another
+/// method.
 fn check_twice(entries: &[Entry<'_>], faults: &mut Faults) {
     let mut met: HashMap<&str, bool> = HashMap::new();
     for entry in entries.iter().filter(|entry| entry.norm.is_none()) {
@@ -178,7 +179,7 @@ fn check_method(scope: &Scope<'_>, variable: &Variable, entry: &Entry<'_>, fault
     }
 }
 
-/// The portion of cells is an area type, or a coordinate that holds such.
+/// The portion of cells must be an area type, or a coordinate that contains area types.
 fn check_area(
     scope: &Scope<'_>,
     variable: &Variable,
@@ -209,7 +210,7 @@ fn check_area(
     }
 }
 
-/// The standardized part of a comment: `interval: VALUE UNIT`, as often as there are names, or once.
+/// Checks the standardized part of a comment: `interval: VALUE UNIT`, as often as there are names, or once.
 fn check_intervals(comment: &str, names: usize, faults: &mut Faults) {
     let mut rest = comment;
     let mut count = 0_usize;

@@ -7,11 +7,12 @@ use crate::dataset::{Attribute, Axis, Dataset, Role, Variable, axis_of, by_units
 use hyperslab_model::NodePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A dimension is evidently one of latitude, longitude, height or time if a data variable has one auxiliary coordinate
-/// that spans it, which spans nothing else and is of this kind: it should be the coordinate variable.
+/// A dimension is evidently one of latitude, longitude, height or time if a data variable has exactly one auxiliary
+/// coordinate that spans it, and this coordinate spans nothing else and is of this kind: it should be the coordinate
+/// variable.
 ///
-/// Where several coordinates span a dimension, it may be a discrete one: stations, samples, scan lines. Discrete sampling
-/// geometries, geometries and meshes have such dimensions by design. Names of dimensions say nothing.
+/// If several coordinates span a dimension, it may be a discrete one: stations, samples, scan lines. Discrete sampling
+/// geometries, geometries and meshes have such dimensions by design. Names of dimensions are not evidence.
 pub(in crate::rules) fn dimension_has_coordinate(scope: &Scope<'_>, found: &mut Found) {
     let dataset = scope.dataset;
     if has_features(dataset) {
@@ -51,7 +52,7 @@ pub(in crate::rules) fn dimension_has_coordinate(scope: &Scope<'_>, found: &mut 
     }
 }
 
-/// Whether the file has dimensions of features and not of a grid.
+/// Whether the file has dimensions of features rather than of a grid.
 fn has_features(dataset: &Dataset) -> bool {
     let is_feature_type = |name: &String| name.to_ascii_lowercase().ends_with("featuretype");
     let by_attribute = dataset.groups.iter().any(|group| group.attributes.keys().any(is_feature_type));
@@ -70,7 +71,7 @@ fn is_gridded(variable: &Variable) -> bool {
 fn is_earthly(coordinate: &Variable, axis: Axis) -> bool {
     match axis {
         Axis::X | Axis::Y => matches!(by_units(coordinate), Some(Axis::X | Axis::Y)),
-        // Pressures may well be other than those of levels.
+        // Pressures are not necessarily those of levels.
         Axis::Z => {
             coordinate.has("positive") || coordinate.text("axis").and_then(Axis::of_letter) == Some(Axis::Z)
         }
@@ -87,7 +88,7 @@ pub(in crate::rules) fn coordinate_no_missing(scope: &Scope<'_>, found: &mut Fou
     }
 }
 
-/// Labels are a matter of `label`, and geometry containers one of `geometry`.
+/// Labels are covered by `label`, and geometry containers by `geometry`.
 pub(in crate::rules) fn coordinates_dimensions(scope: &Scope<'_>, found: &mut Found) {
     let spans = Spans::new(scope.dataset);
     for variable in scope.with("coordinates") {
@@ -119,7 +120,7 @@ pub(in crate::rules) fn coordinates_dimensions(scope: &Scope<'_>, found: &mut Fo
     }
 }
 
-/// Whether the attribute `coordinates` of a variable says where its own values are.
+/// Whether the attribute `coordinates` of a variable describes the location of its own values.
 pub(in crate::rules) fn has_coordinates(variable: &Variable) -> bool {
     ![Role::Geometry, Role::Mesh, Role::Aggregation].iter().any(|role| variable.is(*role))
 }

@@ -34,7 +34,7 @@ pub(in crate::rules) fn grid_mapping(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What is wrong with the text of the attribute, and what to do about it.
+/// The error in the string of the attribute, and how to fix it.
 fn fault_of(scope: &Scope<'_>, text: &str) -> Option<(String, &'static str)> {
     const HINT: &str = "write one name, or mapping: coordinates…";
     if !text.contains(':') {

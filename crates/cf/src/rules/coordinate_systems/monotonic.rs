@@ -10,7 +10,7 @@ use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements};
 use std::cmp::Ordering;
 
-/// Lists of compression by gathering are a matter of `compress`.
+/// Lists of compression by gathering are covered by `compress`.
 pub(in crate::rules) fn coordinate_monotonic<'a>(
     _scope: &'a Scope<'_>,
     variable: &'a Variable,
@@ -19,7 +19,7 @@ pub(in crate::rules) fn coordinate_monotonic<'a>(
     if !variable.is(Role::Coordinate) || other.iter().any(|role| variable.is(*role)) {
         return None;
     }
-    // Integers may well have the value that the library fills with.
+    // Integers may legitimately have the default fill value of the library.
     let is_float = matches!(variable.datatype, Some(Datatype::Float(_)));
     let fill = variable.datatype.as_ref().filter(|_| is_float).and_then(default_fill);
     let reading = variable.reading();
@@ -39,14 +39,14 @@ struct Order<'a> {
     reading: Reading,
     fills: Vec<Number>,
     last: Option<Number>,
-    /// Whether values become greater or less.
+    /// Whether values increase or decrease.
     direction: Option<Ordering>,
     count: u64,
     fault: Option<String>,
 }
 
 impl Order<'_> {
-    /// What is wrong with the next value.
+    /// The error in the next value.
     fn fault_of(&mut self, number: Number) -> Option<String> {
         let at = self.count;
         let is_nan = matches!(number, Number::Float(value) if value.is_nan());

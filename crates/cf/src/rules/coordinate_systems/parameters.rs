@@ -45,7 +45,7 @@ fn check_types(scope: &Scope<'_>, variable: &Variable, found: &mut Found) {
     }
 }
 
-/// Finds parameters that are missing. An attribute that a later version allows for one is taken for it.
+/// Finds missing parameters. An attribute that a later version allows for a parameter is accepted.
 fn check_presence(scope: &Scope<'_>, variable: &Variable, mapping: &GridMapping, found: &mut Found) {
     for parameter in mapping.parameters.iter().filter(|of| of.presence == Presence::Required) {
         if parameter.alternatives.iter().any(|alternative| variable.has(alternative.name)) {

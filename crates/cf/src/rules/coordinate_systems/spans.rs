@@ -1,5 +1,5 @@
-//! The dimensions that the coordinates of a variable may have: its own, and those that compression by gathering and ragged
-//! arrays stand for.
+//! The dimensions that the coordinates of a variable may have: those of the variable, and those that they represent in
+//! compression by gathering and ragged arrays.
 //!
 //! Spec: CF 1.13, 5 Coordinate Systems and Domain, 8.2 Lossless Compression by Gathering, 9.3 Representation of Collections
 
@@ -7,10 +7,10 @@ use crate::dataset::{Along, Dataset, Role, Target, Variable};
 use hyperslab_model::NodePath;
 use std::collections::{BTreeSet, HashMap};
 
-/// What dimensions stand for.
+/// The dimensions that other dimensions represent.
 pub(in crate::rules) struct Spans<'a> {
     dataset: &'a Dataset,
-    /// The dimensions that one dimension stands for.
+    /// The dimensions that each dimension represents.
     behind: HashMap<&'a NodePath, Vec<&'a NodePath>>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Spans<'a> {
             if variable.is(Role::Compression) {
                 behind.entry(own).or_default().extend(dimensions(dataset, variable, "compress"));
             }
-            // A sample belongs to the profile that the count variable counts it for.
+            // A sample belongs to the profile for which the count variable counts it.
             for sample in dimensions(dataset, variable, "sample_dimension") {
                 behind.entry(sample).or_default().push(own);
             }
@@ -34,8 +34,8 @@ impl<'a> Spans<'a> {
         Spans { dataset, behind }
     }
 
-    /// The first dimension of a coordinate that its variable does not have, in no way. Those without a name cannot be
-    /// compared.
+    /// The first dimension of a coordinate that its variable does not have, not even indirectly. Dimensions without a
+    /// name cannot be compared.
     pub(in crate::rules) fn missing<'c>(
         &self,
         variable: &Variable,
@@ -53,7 +53,7 @@ impl<'a> Spans<'a> {
         let mut all: Option<BTreeSet<&str>> = None;
         coordinate.iter().find(|along| {
             let Some(path) = &along.path else { return false };
-            // Formats without declared dimensions have one of each name in every group.
+            // Formats without declared dimensions have a separate dimension of the same name in every group.
             let is_own = own.iter().any(|(own, length)| {
                 *own == path || (own.name() == path.name() && *length == Some(along.length))
             });
@@ -64,7 +64,7 @@ impl<'a> Spans<'a> {
         })
     }
 
-    /// All dimensions that some stand for, also by way of others.
+    /// All dimensions that the given ones represent, directly or indirectly.
     fn behind<'s>(&'s self, own: impl Iterator<Item = &'s NodePath>) -> BTreeSet<&'s str> {
         let mut open: Vec<&NodePath> = own.collect();
         let mut met = BTreeSet::new();
@@ -77,7 +77,7 @@ impl<'a> Spans<'a> {
     }
 }
 
-/// How many dimensions are looked at for one variable.
+/// The maximum number of dimensions that are examined for one variable.
 const MAX_DIMENSIONS: usize = 1_000;
 
 /// The dimensions that an attribute names.

@@ -1,7 +1,7 @@
 //! The attribute `axis`.
 //!
-//! Chapter 5 gives a meaning to `axis` at auxiliary coordinate variables, which the conformance document forbids. The text
-//! of the conventions decides.
+//! Chapter 5 gives a meaning to `axis` for auxiliary coordinate variables, while the conformance document forbids it.
+//! The text of the conventions takes precedence.
 //!
 //! Spec: CF 1.13, 4 Coordinate Types, 5 Coordinate Systems
 
@@ -10,7 +10,7 @@ use crate::dataset::{Attribute, Axis, Role, Variable, axis_of, by_units};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
-    // Latitudes and longitudes are known by their units.
+    // Latitudes and longitudes are recognised by their units.
     let horizontal = scope.variables().filter(|variable| {
         let is_other = !variable.has("axis") && by_units(variable).is_none();
         is_other && variable.is(Role::Coordinate) && matches!(axis_of(variable), Some(Axis::X | Axis::Y))
@@ -44,7 +44,7 @@ pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
                 );
                 found.add(place, message, format!("set axis to \"{}\"", known.letter()));
             }
-            // What is a coordinate by its units is one that no attribute names.
+            // A data variable that is a coordinate by its units is one that no attribute names.
             None if variable.is(Role::Data) && has_names(variable) => {
                 let message = "axis at a data variable, expected it at coordinate variables only";
                 let hint = "remove axis, or name the variable in an attribute coordinates";
@@ -55,12 +55,12 @@ pub(in crate::rules) fn axis(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether all dimensions have names. Without them no variable is known to be a coordinate variable.
+/// Whether all dimensions have names. Without names, no variable can be identified as a coordinate variable.
 fn has_names(variable: &Variable) -> bool {
     variable.dimensions.iter().all(|along| along.path.is_some())
 }
 
-/// What says that a variable is along an axis.
+/// The evidence that a variable is along an axis.
 fn reason(variable: &Variable, axis: Axis) -> String {
     match variable.text("units") {
         Some(units) if axis != Axis::Z || !variable.has("positive") => format!("the units {units:?} say"),
@@ -69,7 +69,7 @@ fn reason(variable: &Variable, axis: Axis) -> String {
     }
 }
 
-/// The axis that the attribute says.
+/// The axis that the attribute states.
 pub(super) fn axis_attribute(variable: &Variable) -> Option<Axis> {
     variable.text("axis").and_then(Axis::of_letter)
 }
@@ -98,5 +98,5 @@ pub(in crate::rules) fn axis_once(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// How many coordinates are shown.
+/// The maximum number of coordinates that are shown.
 const MAX_NAMES: usize = 10;

@@ -1,4 +1,4 @@
-//! Calendars: their names, and the lengths of months of those that have none.
+//! Calendars: their names, and the month lengths of explicitly defined ones.
 //!
 //! Spec: CF 1.13, 4.4.3 Calendar, 4.4.4 Explicitly Defined Calendar
 
@@ -10,7 +10,7 @@ use crate::tables::nearest::nearest;
 use crate::time;
 use hyperslab_model::Datatype;
 
-/// The calendars of all versions, and those of later ones.
+/// The calendars of all versions, and those of later versions.
 const NAMES: [&str; 10] = [
     "standard",
     "gregorian",
@@ -25,7 +25,7 @@ const NAMES: [&str; 10] = [
 ];
 const SINCE_12: [&str; 2] = ["utc", "tai"];
 
-/// Whether a version knows a calendar. A table of 1.12 and later has `no_leap` for `noleap`, which may be a slip.
+/// Whether a version knows a calendar. A table of 1.12 and later has `no_leap` for `noleap`, which may be a mistake.
 fn is_known(scope: &Scope<'_>, name: &str) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
     let is_later = || SINCE_12.iter().any(is) || is(&"no_leap");
@@ -61,7 +61,7 @@ pub(in crate::rules) fn calendar(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What should be said of the calendar. That `gregorian` is another word for `standard` is so since version 1.9.
+/// Reports recommendations about the calendar. `gregorian` has been a synonym of `standard` since version 1.9.
 fn advise(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.variables().filter(|variable| variable.is_numeric() && is_time(variable)) {
         match variable.text("calendar") {
@@ -129,17 +129,17 @@ fn integers(scope: &Scope<'_>, attribute: &Attribute) -> Option<Vec<i128>> {
 
 /// The calendar of a variable.
 pub(super) enum Calendar {
-    /// One by which dates are counted.
+    /// A calendar in which dates can be counted.
     Counted(time::Calendar),
     /// `utc`, which begins in 1972.
     Utc,
     /// `tai`, which begins in 1958.
     Tai,
-    /// With stated lengths of months.
+    /// With explicit lengths of months.
     Stated {
-        /// The lengths of the months, and of those in leap years.
+        /// The lengths of the months, and their lengths in leap years.
         months: Vec<i128>,
-        /// A leap year. Those that differ by a multiple of four are such too.
+        /// A leap year. Years that differ from it by a multiple of four are also leap years.
         leap_year: Option<i128>,
         /// The month that is longer by one day in a leap year.
         leap_month: i128,
@@ -149,7 +149,7 @@ pub(super) enum Calendar {
 impl Calendar {
     pub(super) const STANDARD: Calendar = Calendar::Counted(time::Calendar::STANDARD);
 
-    /// The calendar of a variable; `None` for `none` and those that are not known.
+    /// The calendar of a variable; `None` for `none` and unknown calendars.
     pub(super) fn of(scope: &Scope<'_>, variable: &Variable) -> Option<Calendar> {
         let first = |name: &str| variable.numbers(name)?.first().copied().and_then(Number::as_int);
         if let Some(months) = variable.numbers("month_lengths") {
@@ -180,18 +180,18 @@ impl Calendar {
         }
     }
 
-    /// Whether it is the Julian calendar, then the Gregorian.
+    /// Whether it is the Julian calendar followed by the Gregorian.
     pub(super) fn is_standard(&self) -> bool {
         matches!(self, Calendar::Counted(calendar) if *calendar == time::Calendar::STANDARD)
     }
 
-    /// Whether it begins as the Julian calendar does.
+    /// Whether it begins like the Julian calendar.
     pub(super) fn begins_julian(&self) -> bool {
         self.is_standard()
             || matches!(self, Calendar::Counted(calendar) if *calendar == time::Calendar::JULIAN)
     }
 
-    /// The calendar by which its dates are counted; `None` if only the lengths of months are known.
+    /// The calendar in which its dates are counted; `None` if only the lengths of months are known.
     fn counted(&self) -> Option<time::Calendar> {
         match self {
             Calendar::Counted(calendar) => Some(*calendar),
@@ -209,13 +209,13 @@ impl Calendar {
             return months.get(at)?.checked_add(longer);
         }
         let month = u8::try_from(month).ok().filter(|month| (1..=12).contains(month))?;
-        // Years before 0 do not exist. Any is taken for a leap year, as the year 0 of a climatology is.
+        // Years before 0 do not exist. They are all treated as leap years, as is the year 0 of a climatology.
         let year = if self.is_standard() { year.max(0) } else { year };
         Some(self.counted()?.month_length(year.into(), month).into())
     }
 
-    /// The number of a day, from a day that is the same for all dates of the calendar; `None` if only the lengths of months are
-    /// known.
+    /// The number of a day, counted from a day that is the same for all dates of the calendar; `None` if only the
+    /// lengths of months are known.
     pub(super) fn day_number(&self, (year, month, day): (i64, i64, i64)) -> Option<i128> {
         Some(self.counted()?.number(year.into(), u8::try_from(month).ok()?, u8::try_from(day).ok()?))
     }

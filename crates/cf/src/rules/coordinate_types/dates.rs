@@ -1,7 +1,7 @@
 //! Dates that do not exist.
 //!
-//! Every number of days since a date that exists is a date that exists, but for calendars that have a first one. The
-//! Gregorian and the Julian calendar that make up the standard one adjoin in this count.
+//! Every number of days since an existing date is an existing date, except in calendars that have a first date. The
+//! Julian and the Gregorian part of the standard calendar are contiguous in this count.
 //!
 //! Spec: CF 1.13, 4.4.3 Calendar
 
@@ -34,7 +34,7 @@ pub(in crate::rules) fn reference_in_calendar(scope: &Scope<'_>, found: &mut Fou
     }
 }
 
-/// What is wrong with a date in a calendar. That months and days are numbers of such is a matter of time-units.
+/// The error in a date of a calendar. Whether months and days are in range at all is covered by time-units.
 fn fault_of(scope: &Scope<'_>, calendar: &Calendar, date: (i64, i64, i64)) -> Option<String> {
     let (year, month, day) = date;
     if !(1..=12).contains(&month) || day < 1 || (day > 31 && !matches!(calendar, Calendar::Stated { .. })) {
@@ -55,7 +55,7 @@ fn fault_of(scope: &Scope<'_>, calendar: &Calendar, date: (i64, i64, i64)) -> Op
     })
 }
 
-/// The first date of a calendar, and the minor version that was the first to say so. The year 0 stands for a climatology.
+/// The first date of a calendar, and the first minor version that defines it. The year 0 means a climatology.
 fn first_of(calendar: &Calendar) -> Option<((i64, i64, i64), u16)> {
     match calendar {
         calendar if calendar.begins_julian() => Some(((0, 1, 1), 9)),
@@ -81,7 +81,7 @@ pub(in crate::rules) fn date_in_calendar<'a>(
     if !is_date || unit.scale() <= 0.0 || fault_of(scope, &calendar, date).is_some() {
         return None;
     }
-    // The value of the beginning of a day. The first moment itself is a date, however it is rounded.
+    // The value of the beginning of a day. The first moment itself is a valid date, regardless of rounding.
     let value_of = |day: (i64, i64, i64)| {
         let before = calendar.day_number(date)?.checked_sub(calendar.day_number(day)?)?;
         let value = -(before as f64 * 86_400.0 + reference.clock() - reference.zone()) / unit.scale();
@@ -89,7 +89,7 @@ pub(in crate::rules) fn date_in_calendar<'a>(
     };
     let least = if scope.is_since(since) { value_of(first)? } else { f64::NEG_INFINITY };
     let is_mixed = calendar.is_standard();
-    // Since 1.9 the date that is counted from has a part in this.
+    // Since 1.9, the reference date is also taken into account.
     let is_late = scope.is_since(9).then_some(date >= GREGORIAN);
     let sides = Sides {
         gregorian: if is_mixed { value_of(GREGORIAN)? } else { f64::NAN },
@@ -118,21 +118,21 @@ struct Dates<'a> {
     sides: Sides,
     fills: Vec<Number>,
     count: u64,
-    /// The first value before it, and its place.
+    /// The first value before it, and its index.
     fault: Option<(Number, u64)>,
 }
 
 /// The first day of the Gregorian part of the standard calendar.
 const GREGORIAN: (i64, i64, i64) = (1582, 10, 15);
 
-/// On which sides of the gap of the standard calendar there are dates: software that knows one of its parts only counts wrongly
-/// across it.
+/// On which sides of the gap of the standard calendar there are dates: software that knows only one of its parts
+/// miscounts across the gap.
 struct Sides {
-    /// The value of the first day behind the gap; NaN in other calendars.
+    /// The value of the first day after the gap; NaN in other calendars.
     gregorian: f64,
-    /// Whether the date that is counted from is behind it, as far as that matters.
+    /// Whether the reference date is after the gap, if that matters.
     is_late: Option<bool>,
-    /// Whether there are values before it, and behind it.
+    /// Whether there are values before the gap, and after it.
     seen: [bool; 2],
 }
 
@@ -143,7 +143,7 @@ impl Sides {
         *late |= value >= self.gregorian;
     }
 
-    /// What should not be.
+    /// A description of the error, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let [early, late] = self.seen;
         match self.is_late {
@@ -165,7 +165,7 @@ impl Fold for Dates<'_> {
             let at = self.count;
             self.count += 1;
             let Some(number) = Number::of(&element.get()) else { continue };
-            // The least integer of 64 bits stands for no time where dates are converted.
+            // The smallest 64-bit integer means a missing time where dates are converted.
             let is_missing = number == Number::Int(i128::from(i64::MIN));
             if is_missing || self.fills.iter().any(|fill| is_same(*fill, number)) {
                 continue;

@@ -13,8 +13,8 @@ pub(in crate::rules) fn longitude_units(scope: &Scope<'_>, found: &mut Found) {
     check(scope, "longitude", LONGITUDE_UNITS, found);
 }
 
-/// Checks the units of variables that the standard name says to be latitudes or longitudes. Those of a rotated pole have
-/// another standard name, and units of degrees.
+/// Checks the units of variables that are latitudes or longitudes according to their standard name. Those of a rotated
+/// pole have another standard name, and units of degrees.
 fn check(scope: &Scope<'_>, what: &str, allowed: &[&str], found: &mut Found) {
     let best = allowed.first().copied().unwrap_or_default();
     for variable in scope.with("standard_name").filter(|variable| is_of(variable, what)) {
@@ -28,13 +28,13 @@ fn check(scope: &Scope<'_>, what: &str, allowed: &[&str], found: &mut Found) {
                 let message = format!("units {units:?} of a {what}, expected {}", allowed.join(", "));
                 found.add(variable.place("units"), message, hint);
             }
-            // Units that are not text are a matter of units-known.
+            // Units that are not strings are covered by units-known.
             _ => {}
         }
     }
 }
 
-/// Whether the values are latitudes or longitudes: not their errors, their variances or their bounds.
+/// Whether the values are latitudes or longitudes, and not their errors, variances or bounds.
 fn is_of(variable: &Variable, what: &str) -> bool {
     variable.standard_name() == Some(what)
         && variable.modifier().is_none()

@@ -9,19 +9,20 @@ use crate::units::{Form, ReferenceTime, Unit};
 use hyperslab_model::Datatype;
 use std::sync::LazyLock;
 
-/// Whether a variable is a time coordinate: by its units, its standard name, its attribute `axis`, or its datatype.
+/// Whether a variable is a time coordinate, according to its units, its standard name, its attribute `axis`, or its
+/// datatype.
 pub(super) fn is_time(variable: &Variable) -> bool {
     is_coordinate(variable) && is_of_time(variable)
 }
 
-/// Whether something says that the values are times.
+/// Whether any property indicates that the values are times.
 pub(super) fn is_of_time(variable: &Variable) -> bool {
     is_declared(variable)
         || variable.unit().is_some_and(Unit::is_reference_time)
         || matches!(variable.datatype, Some(Datatype::Datetime(_)))
 }
 
-/// Whether something other than the units says that the values are times.
+/// Whether any property other than the units indicates that the values are times.
 fn is_declared(variable: &Variable) -> bool {
     variable.standard_name() == Some("time") && variable.modifier().is_none()
         || axis_attribute(variable) == Some(Axis::T)
@@ -36,7 +37,7 @@ pub(in crate::rules) fn time_units(scope: &Scope<'_>, found: &mut Found) {
             found.add(&variable.path, message, HINT);
             continue;
         }
-        // Units that UDUNITS does not read are a matter of units-known.
+        // Units that UDUNITS cannot parse are covered by units-known.
         let (Some(unit), Some(text)) = (variable.unit(), variable.text("units")) else { continue };
         let place = variable.place("units");
         match unit.reference_time() {
@@ -56,7 +57,7 @@ pub(in crate::rules) fn time_units(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What is recommended of reference times, since version 1.13.
+/// Reports recommendations for reference times, since version 1.13.
 fn advise(units: &str, reference: &ReferenceTime, place: &str, found: &mut Found) {
     let has_since = units.split_whitespace().any(|word| word.eq_ignore_ascii_case("since"));
     if !has_since {
@@ -69,7 +70,7 @@ fn advise(units: &str, reference: &ReferenceTime, place: &str, found: &mut Found
     }
 }
 
-/// What is wrong with a reference time in every calendar.
+/// The error in a reference time that is invalid in every calendar.
 fn fault_of(
     scope: &Scope<'_>,
     variable: &Variable,
@@ -83,7 +84,7 @@ fn fault_of(
     if !(1..=12).contains(&month) {
         return Some("expected a month of 1 to 12");
     }
-    // Calendars that state the lengths of their months may have longer ones.
+    // Calendars with explicit lengths of months may have longer months.
     if day < 1 || (day > 31 && !variable.has("month_lengths")) {
         return Some("expected a day of 1 to 31");
     }
@@ -110,17 +111,17 @@ fn fault_of(
         .then_some("expected no time zone in the calendars utc and tai")
 }
 
-/// A reference time as it is written. UDUNITS reads numbers that are out of range in ways of its own.
+/// A reference time as written. UDUNITS has its own interpretation of numbers that are out of range.
 pub(super) struct Written<'a> {
     /// Year, month and day.
     pub(super) date: (i64, i64, i64),
     /// Whether the date has year, month and day, with hyphens.
     is_whole: bool,
-    /// Hours, minutes and seconds; 0 if they are not there.
+    /// Hours, minutes and seconds; 0 if they are not given.
     clock: (f64, f64, f64),
-    /// Whether a word stands for the time zone: `UTC`, but not `Z`.
+    /// Whether the time zone is given as a word: `UTC`, but not `Z`.
     has_zone_name: bool,
-    /// What stands behind the date.
+    /// The text after the date.
     rest: &'a str,
 }
 
@@ -144,7 +145,7 @@ impl<'a> Written<'a> {
         written
     }
 
-    /// Reads a time with colons.
+    /// Parses a time with colons.
     fn read_clock(&mut self) {
         let is_part = |letter: char| letter.is_ascii_digit() || matches!(letter, ':' | '.');
         let end = self.rest.find(|letter| !is_part(letter)).unwrap_or(self.rest.len());
@@ -191,7 +192,7 @@ pub(in crate::rules) fn time_units_month(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a variable is a coordinate of which nothing says that it is time, though it says what it is.
+/// Whether a variable is a coordinate with other evidence of its kind, but none that it is time.
 pub(super) fn is_other(variable: &Variable) -> bool {
     let inherits = variable.is(Role::Boundary) || variable.is(Role::Climatology);
     if inherits || is_of_time(variable) {

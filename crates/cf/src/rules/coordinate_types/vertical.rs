@@ -39,7 +39,7 @@ pub(in crate::rules) fn positive(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The direction that a standard name says.
+/// The direction that the standard name implies.
 fn direction(variable: &Variable) -> Option<&'static str> {
     let name = variable.standard_name()?;
     let is = |word: &str| name == word || name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
@@ -50,8 +50,8 @@ fn direction(variable: &Variable) -> Option<&'static str> {
     }
 }
 
-/// Whether a variable is a vertical coordinate whose units leave its direction open: neither pressure nor without a
-/// dimension, as the numbers of levels are.
+/// Whether a variable is a vertical coordinate whose units do not determine its direction: neither pressure nor
+/// dimensionless, such as level numbers.
 fn needs_positive(variable: &Variable) -> bool {
     let is_axis = variable.is(Role::Coordinate) || variable.is_single();
     let is_named = matches!(variable.standard_name(), Some("height" | "depth" | "altitude"));
@@ -66,7 +66,7 @@ fn needs_positive(variable: &Variable) -> bool {
 pub(in crate::rules) fn formula_terms(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("formula_terms") {
         let place = variable.place("formula_terms");
-        // The bounds of a coordinate have a formula too, and its standard name.
+        // The bounds of a coordinate also have a formula, and share its standard name.
         let owner = match is_bounds(variable) {
             true => scope.dataset.naming(variable, "bounds").next().unwrap_or(variable),
             false => variable,
@@ -99,10 +99,10 @@ fn coordinate_of(scope: &Scope<'_>, variable: &Variable) -> Option<&'static Vert
     coordinate.since.is_none_or(|since| since <= scope.version).then_some(coordinate)
 }
 
-/// Checks the text of the attribute. A term that is left out is zero, so that none is missing.
+/// Checks the string of the attribute. An omitted term is zero, so no term is missing.
 fn check_terms(variable: &Variable, coordinate: &VerticalCoordinate, found: &mut Found) {
     let place = variable.place("formula_terms");
-    // An attribute that is not a text is a matter of reference-resolves.
+    // An attribute that is not a string is covered by reference-resolves.
     let Some(text) = variable.text("formula_terms") else { return };
     let pairs = match keyed(text) {
         Ok(pairs) => pairs,
@@ -131,7 +131,7 @@ fn check_terms(variable: &Variable, coordinate: &VerticalCoordinate, found: &mut
     }
 }
 
-/// The terms that name a variable, each with it.
+/// The terms that name a variable, each with this variable.
 fn terms<'a>(
     scope: &'a Scope<'_>,
     variable: &'a Variable,
@@ -143,8 +143,8 @@ fn terms<'a>(
     })
 }
 
-/// Checks the units of the variables for which Appendix D has a standard name. Those that have one themselves are a matter
-/// of units-canonical.
+/// Checks the units of the variables for which Appendix D has a standard name. Variables that have a standard name
+/// themselves are covered by units-canonical.
 fn check_units(
     scope: &Scope<'_>,
     variable: &Variable,
@@ -202,7 +202,7 @@ fn check_names(
         let near = nearest(name, coordinate.computed.iter().copied());
         found.add(variable.place("computed_standard_name"), message, meant(near, "use one of these names"));
     }
-    // Heights and depths are all counted from one surface, which is the place of a name among those of its term.
+    // Heights and depths all refer to one surface, which is identified by the index of a name among those of its term.
     let mut surfaces: BTreeMap<usize, String> = BTreeMap::new();
     if let Some(at) = computed.and_then(|name| place_of(scope, &coordinate.computed, name)) {
         surfaces.insert(at, format!("computed_standard_name {}", computed.unwrap_or_default()));
@@ -230,7 +230,7 @@ fn check_names(
     }
 }
 
-/// The place of a name among others, also if it is a former one.
+/// The index of a name among others, even if it is a former name.
 fn place_of(scope: &Scope<'_>, names: &[&str], name: &str) -> Option<usize> {
     let at = |name: &str| names.iter().position(|known| *known == name);
     at(name).or_else(|| scope.names.alias(name)?.names().find_map(at))

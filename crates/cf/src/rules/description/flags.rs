@@ -1,4 +1,4 @@
-//! Flags: integers that stand for words.
+//! Flags: integers that represent words.
 //!
 //! Spec: CF 1.13, 3.5 Flags
 
@@ -15,7 +15,7 @@ pub(in crate::rules) fn flag_values(scope: &Scope<'_>, found: &mut Found) {
         if !variable.has("flag_meanings") {
             found.add(&place, "flag_values without flag_meanings, expected both", "add flag_meanings");
         }
-        // With masks, a value may stand for several words.
+        // With masks, several words may apply to a value.
         let values = variable.numbers("flag_values").unwrap_or_default();
         let masks = variable.numbers("flag_masks").unwrap_or_default();
         let mut met = BTreeSet::new();
@@ -57,7 +57,7 @@ pub(in crate::rules) fn flag_masks(scope: &Scope<'_>, found: &mut Found) {
 
 fn check_type(scope: &Scope<'_>, variable: &Variable, name: &str, found: &mut Found) {
     let Some(attribute) = variable.attributes.get(name) else { return };
-    // Packed variables and `_Unsigned` ones have flags as their values are stored.
+    // Flags of packed and `_Unsigned` variables have the type of the stored values.
     if !is_of_type(scope.dataset, attribute, variable) {
         let expected = variable.type_name();
         let message = format!("{name} are {}, expected {expected} as the variable", type_of(attribute));
@@ -90,7 +90,7 @@ pub(in crate::rules) fn flag_meanings(scope: &Scope<'_>, found: &mut Found) {
         let count = words(text).count();
         for name in ["flag_values", "flag_masks"] {
             let own = variable.attributes.get(name).map(|attribute| match attribute.text() {
-                // A variable of characters has a text of single characters.
+                // A variable of characters has a string of single characters.
                 Some(text) => text.chars().filter(|letter| !letter.is_whitespace()).count(),
                 None => attribute.numbers().map_or(0, <[Number]>::len),
             });

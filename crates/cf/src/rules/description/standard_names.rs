@@ -1,4 +1,4 @@
-//! Standard names, their modifiers, and names for people.
+//! Standard names, their modifiers, and long names.
 //!
 //! Spec: CF 1.13, 3.2 Long Name, 3.3 Standard Name, Appendix C
 
@@ -10,8 +10,8 @@ use crate::tables::nearest::nearest;
 use std::collections::HashMap;
 
 pub(in crate::rules) fn name_present(scope: &Scope<'_>, found: &mut Found) {
-    // Others serve the data and are named by attributes: what they are is known by these.
-    // A list of points without a coordinate of its own is none.
+    // Other variables serve the data and are named by attributes, which explain them. A list of points without a
+    // separate coordinate is none of these.
     const DESCRIBED: [Role; 5] =
         [Role::Data, Role::Coordinate, Role::Auxiliary, Role::NodeCoordinate, Role::Compression];
     const NOT_DESCRIBED: [Role; 4] = [Role::Boundary, Role::Climatology, Role::Geometry, Role::Mesh];
@@ -27,7 +27,7 @@ pub(in crate::rules) fn name_present(scope: &Scope<'_>, found: &mut Found) {
 }
 
 pub(in crate::rules) fn standard_name(scope: &Scope<'_>, found: &mut Found) {
-    // A wrong name is often that of many variables.
+    // The same wrong name is often used by many variables.
     let mut hints: HashMap<&str, Option<&str>> = HashMap::new();
     for variable in scope.with("standard_name") {
         let place = variable.place("standard_name");
@@ -52,10 +52,10 @@ pub(in crate::rules) fn standard_name(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// For how many names a similar one is looked for: each is compared with all of the table.
+/// The number of names for which a similar one is looked for: each is compared with the whole table.
 const MAX_HINTS: usize = 100;
 
-/// The standard name that stands for a deprecated modifier.
+/// The standard name that replaces a deprecated modifier.
 fn instead(modifier: &str) -> &'static str {
     if modifier == "status_flag" { "quality_flag" } else { "number_of_observations" }
 }

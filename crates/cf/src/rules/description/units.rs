@@ -14,7 +14,7 @@ pub(in crate::rules) fn units_present(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.variables().filter(|variable| !variable.has("units") && needs_units(variable)) {
         if let Some(canonical) = expected(scope, variable) {
             let is_plain = Unit::parse(&canonical).is_ok_and(|unit| unit.is_dimensionless());
-            // Times since a moment need units even where their datatype is one of numbers.
+            // Times since a moment need units even if their datatype is a number.
             if !is_plain {
                 let name = variable.standard_name().unwrap_or_default();
                 let message = format!("no units, expected some convertible to {canonical} as {name} has");
@@ -34,8 +34,8 @@ pub(in crate::rules) fn units_present(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a variable has units of its own if it is of a quantity. Boundary variables have those of their coordinate, and
-/// dates have them in their datatype.
+/// Whether a variable needs its own units if it represents a quantity. Boundary variables share those of their
+/// coordinate, and dates have them in their datatype.
 fn needs_units(variable: &Variable) -> bool {
     let is_bounds = variable.is(Role::Boundary) || variable.is(Role::Climatology);
     variable.is_numeric()
@@ -43,7 +43,8 @@ fn needs_units(variable: &Variable) -> bool {
         && !matches!(variable.datatype, Some(Datatype::Datetime(_) | Datatype::Bool))
 }
 
-/// The canonical units of the standard name, as its modifier and the cell methods change them. Nothing if it has none.
+/// The canonical units of the standard name, as changed by its modifier and the cell methods. `None` without a standard
+/// name.
 fn expected(scope: &Scope<'_>, variable: &Variable) -> Option<String> {
     let name = variable.standard_name()?;
     let known = scope.names.get(name);
@@ -82,8 +83,8 @@ pub(in crate::rules) fn units_known(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The number in units that scales or shifts a named unit, which only UDUNITS allows. One without a named unit is a unit of its
-/// own, and a factor of 1 changes nothing.
+/// The number in units that scales or shifts a named unit, which UDUNITS allows but CF does not. A number without a
+/// named unit is itself a unit, and a factor of 1 changes nothing.
 ///
 /// Spec: CF 1.13, 3.1.3 Scale factors and offsets
 fn factor_or_offset<'a>(text: &'a str, unit: &Unit) -> Option<&'a str> {
@@ -126,8 +127,8 @@ pub(in crate::rules) fn units_canonical(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a factor and an offset make one of the other. A time since a moment is a time for standard names; their
-/// reciprocals, which UDUNITS converts, are not equivalent.
+/// Whether a factor and an offset convert one unit to the other. For standard names, a time since a moment counts as a
+/// time; reciprocal units, which UDUNITS can convert, are not equivalent.
 fn is_equivalent(unit: &Unit, wanted: &Unit) -> bool {
     if unit.is_reference_time() {
         return wanted.is_time() || wanted.is_reference_time();
@@ -135,7 +136,7 @@ fn is_equivalent(unit: &Unit, wanted: &Unit) -> bool {
     unit.can_convert_to(wanted) && unit.dimension().is_same_quantity(wanted.dimension())
 }
 
-/// Units of UDUNITS that mean a fraction by volume, which the standard name says.
+/// UDUNITS units that mean a fraction by volume, which the standard name already states.
 fn is_volume_fraction(units: &str) -> bool {
     matches!(units, "ppv" | "ppmv" | "ppbv" | "pptv" | "ppqv")
 }
@@ -208,7 +209,7 @@ pub(in crate::rules) fn units_metadata(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether the values are differences, by the modifier or the cell methods.
+/// Whether the values are differences, according to the modifier or the cell methods.
 fn is_difference(variable: &Variable) -> bool {
     let by_modifier =
         variable.modifier().and_then(modifiers::get).is_some_and(|modifier| modifier.is_difference);

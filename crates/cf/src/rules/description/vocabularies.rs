@@ -29,7 +29,7 @@ struct Words<'a> {
     unknown: BTreeSet<String>,
 }
 
-/// Takes note of a text that is not in a table.
+/// Records a string that is not in a table.
 fn look_up(vocabulary: &Vocabulary, text: &[u8], unknown: &mut BTreeSet<String>) {
     let text = String::from_utf8_lossy(text);
     let text = text.trim();
@@ -53,7 +53,7 @@ impl Fold for Words<'_> {
         let place = if self.texts.is_some() {
             self.variable.path.to_string()
         } else {
-            // Numbers stand for words by flags.
+            // Numbers represent words through flags.
             let meanings = words(self.variable.text("flag_meanings").unwrap_or_default());
             for meaning in meanings {
                 look_up(self.vocabulary, meaning.as_bytes(), &mut self.unknown);
@@ -68,8 +68,8 @@ impl Fold for Words<'_> {
     }
 }
 
-/// How many unknown words of a variable are reported.
+/// The maximum number of unknown words of a variable that are reported.
 const MAX_WORDS: usize = 20;
 
-/// How much of a word is shown.
+/// The maximum number of letters of a word that are shown.
 const MAX_LETTERS: usize = 256;

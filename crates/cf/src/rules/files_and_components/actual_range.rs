@@ -10,7 +10,7 @@ use crate::number::{Reading, single};
 use crate::rules::values::Fold;
 use hyperslab_model::{Datatype, Elements, Float};
 
-/// The attribute has the type of the variable, or that of its packing.
+/// Checks that the attribute has the type of the variable, or that of its packing attributes.
 pub(in crate::rules) fn actual_range_type(scope: &Scope<'_>, found: &mut Found) {
     for variable in scope.with("actual_range") {
         let Some(own) = variable.attributes.get("actual_range").filter(|own| own.numbers().is_some()) else {
@@ -73,16 +73,16 @@ struct Range<'a> {
     reading: Reading,
     missing: Vec<Number>,
     limits: (Option<f64>, Option<f64>),
-    /// What counts of integers, and of floating-point numbers, by the two above.
+    /// Which integers and which floating-point numbers are considered, according to the two fields above.
     integers: Option<Integers>,
     floats: Valid<f64>,
     scale: f64,
     offset: f64,
-    /// The least and the greatest stored value.
+    /// The smallest and the largest stored value.
     seen: Option<(Number, Number)>,
 }
 
-/// The bits of elements that are integers, and whether they are signed.
+/// The number of bits of elements that are integers, and whether they are signed.
 fn integer(datatype: &Datatype) -> Option<(u16, bool)> {
     match datatype {
         Datatype::Int { bits, signed } => Some((*bits, *signed)),
@@ -95,14 +95,14 @@ fn integer(datatype: &Datatype) -> Option<(u16, bool)> {
     }
 }
 
-/// The first of the numbers in rows that is equal to one: a zero may have a sign.
+/// The first of the numbers in rows that equals `value`: a zero may have a sign.
 fn first_equal<const N: usize, T: PartialEq>(rows: &[u8], of: fn([u8; N]) -> T, value: T) -> T {
     let mut all = rows.chunks_exact(N).filter_map(|row| Some(of(row.try_into().ok()?)));
     all.find(|other| *other == value).unwrap_or(value)
 }
 
 impl Range<'_> {
-    /// Takes values of a type that has lanes. Returns whether they are such.
+    /// Takes values if their type can be compared in lanes. Returns whether this is the case.
     fn take_lanes(&mut self, values: &Elements<'_>) -> bool {
         let datatype = values.datatype().resolved();
         let rows = values.rows();
@@ -114,7 +114,7 @@ impl Range<'_> {
                     (Number::Float(signed(least)), Number::Float(signed(greatest)))
                 })
             }
-            // A limit is compared as it is, so that it must be one of 32 bits.
+            // A limit is compared unchanged, so it must be representable in 32 bits.
             (Datatype::Float(Float::Single), _)
                 if is_single(self.floats.low) && is_single(self.floats.high) =>
             {
@@ -161,7 +161,7 @@ impl Range<'_> {
     }
 }
 
-/// Whether 32 bits hold a number.
+/// Whether a number is representable in 32 bits.
 fn is_single(value: f64) -> bool {
     f64::from(single(value)) == value
 }
@@ -208,7 +208,7 @@ impl Range<'_> {
         number.as_f64() * self.scale + self.offset
     }
 
-    /// Whether two values are equal as the type of the attribute or the variable holds them.
+    /// Whether two values are equal in the precision of the attribute or the variable.
     fn is_near(&self, a: f64, b: f64) -> bool {
         let own =
             self.variable.attributes.get("actual_range").and_then(|attribute| attribute.datatype.as_ref());
@@ -219,7 +219,7 @@ impl Range<'_> {
             false if is_packed => 8.0 * f64::EPSILON,
             false => 0.0,
         };
-        // No distance from infinity is small beside it.
+        // No distance from infinity is small in comparison.
         if a.is_infinite() || b.is_infinite() {
             return a == b;
         }

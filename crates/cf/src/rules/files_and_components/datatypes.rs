@@ -1,7 +1,7 @@
 //! Types of variables.
 //!
-//! Until 1.8, a list of types is "all acceptable", and all integers are signed; since 1.9, data variables "must be" of one
-//! of the types. No version has others, of which coordinates could be.
+//! Until 1.8, a list of types is "all acceptable", and all integers are signed; since 1.9, data variables "must be" of
+//! one of the types. No version lists other types that coordinates could have.
 //!
 //! Spec: CF 1.13, 2.2 Data Types; CF 1.6 to 1.9
 
@@ -31,14 +31,14 @@ pub(in crate::rules) fn datatypes(scope: &Scope<'_>, found: &mut Found) {
                 found.add(
                     &variable.path,
                     message,
-                    "store it as numbers or texts, in several variables if need be",
+                    "store it as numbers or strings, in several variables if need be",
                 );
             }
         }
     }
 }
 
-/// The minor version that was the first to have a type.
+/// The first minor version that has a type.
 fn since(datatype: &Datatype) -> Option<u16> {
     match datatype {
         Datatype::Int { bits: 8 | 16 | 32, signed: true }
@@ -51,7 +51,7 @@ fn since(datatype: &Datatype) -> Option<u16> {
     }
 }
 
-/// Whether a variable holds attributes alone, or belongs to a mesh. These are of any type.
+/// Whether a variable only holds attributes, or belongs to a mesh. Such variables may have any type.
 fn is_container(variable: &Variable) -> bool {
     let containers = [
         Role::GridMapping,

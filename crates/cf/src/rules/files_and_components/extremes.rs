@@ -1,9 +1,9 @@
-//! The least and the greatest of many numbers of one type, found in lanes.
+//! The smallest and the largest of many numbers of one type, computed in SIMD lanes.
 
 use crate::dataset::Number;
 use crate::number::single;
 
-/// Which numbers count: those from `low` to `high`, without some ranges. Both ends of a range belong to it.
+/// Which numbers are considered: those from `low` to `high`, except some ranges. Both ends of a range are inclusive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Valid<T> {
     pub(super) low: T,
@@ -12,7 +12,7 @@ pub(super) struct Valid<T> {
 }
 
 impl<T: Copy> Valid<T> {
-    /// The same for another type; `None` if it does not have one of the ends.
+    /// The same for another type; `None` if that type cannot represent one of the ends.
     pub(super) fn map<U>(&self, to: impl Fn(T) -> Option<U>) -> Option<Valid<U>> {
         let without = self.without.iter().map(|(low, high)| Some((to(*low)?, to(*high)?)));
         Some(Valid { low: to(self.low)?, high: to(self.high)?, without: without.collect::<Option<_>>()? })
@@ -21,7 +21,7 @@ impl<T: Copy> Valid<T> {
 
 /// A number that can be compared in lanes.
 pub(super) trait Lane: Copy + PartialOrd {
-    /// No number is less.
+    /// No number is smaller.
     const LEAST: Self;
     /// No number is greater.
     const GREATEST: Self;
@@ -45,8 +45,8 @@ lanes! {
     f64: NEG_INFINITY, INFINITY;
 }
 
-/// The least and the greatest of the valid numbers in rows; `None` if none is valid. `LANES` numbers are looked at side by
-/// side, in loops without branches.
+/// The smallest and the largest valid number in rows; `None` if none is valid. `LANES` numbers are processed in
+/// parallel, in loops without branches.
 pub(super) fn extremes<const N: usize, const LANES: usize, T: Lane>(
     rows: &[u8],
     of: impl Fn([u8; N]) -> T,
@@ -69,7 +69,7 @@ pub(super) fn extremes<const N: usize, const LANES: usize, T: Lane>(
     }
     let least = least.into_iter().fold(T::GREATEST, |a, b| if b < a { b } else { a });
     let greatest = greatest.into_iter().fold(T::LEAST, |a, b| if b > a { b } else { a });
-    // Where no number is valid, both are as at the beginning.
+    // If no number is valid, both still have their initial values.
     (least <= greatest).then_some((least, greatest))
 }
 
@@ -81,7 +81,7 @@ fn take<const LANES: usize, T: Lane>(
     least: &mut [T; LANES],
     greatest: &mut [T; LANES],
 ) {
-    // In place of a number that is not valid, one that changes nothing. NaN is within no range.
+    // A number that is not valid is replaced by one that changes nothing. NaN is not within any range.
     let is_within = |value: T, low: T, high: T| (value >= low) & (value <= high);
     let (mut lows, mut highs) = (*values, *values);
     for (low, high) in lows.iter_mut().zip(&mut highs) {
@@ -104,7 +104,7 @@ fn take<const LANES: usize, T: Lane>(
     }
 }
 
-/// The integers of a type of up to 64 bits that count.
+/// The integers to consider, of a type of up to 64 bits.
 pub(super) struct Integers {
     bits: u16,
     is_signed: bool,
@@ -112,8 +112,8 @@ pub(super) struct Integers {
 }
 
 impl Integers {
-    /// Those within limits, which are compared as 64-bit floating-point numbers, and not the same as any of some numbers.
-    /// `None` for a type that has no lanes.
+    /// The integers within limits, which are compared as 64-bit floating-point numbers, except those equal to any of
+    /// the given numbers. `None` for a type that has no lanes.
     pub(super) fn new(
         (bits, is_signed): (u16, bool),
         (low, high): (Option<f64>, Option<f64>),
@@ -127,7 +127,7 @@ impl Integers {
             (8 | 16 | 32 | 64, false) => (0, 1_i128.checked_shl(u32::from(bits))? - 1),
             _ => return None,
         };
-        // Rounding keeps the order, so that whatever is compared holds for all integers from some one on.
+        // Rounding preserves the order, so a comparison that holds for some integer holds for all larger ones.
         let from = |holds: &dyn Fn(f64) -> bool| first_of(type_range, holds);
         let mut valid = Valid {
             low: low.map_or(type_range.0, |low| from(&|value| value >= low)),
@@ -137,7 +137,7 @@ impl Integers {
         let missing = missing.iter().filter_map(|missing| match *missing {
             Number::Int(value) => Some((value, value)),
             Number::Float(value) if value.is_nan() => None,
-            // The same if they are so with 32 bits.
+            // Equality in 32 bits is enough.
             Number::Float(value) => {
                 let value = single(value);
                 Some((from(&|other| single(other) >= value), from(&|other| single(other) > value) - 1))
@@ -147,15 +147,15 @@ impl Integers {
         Some(Integers { bits, is_signed, valid })
     }
 
-    /// The least and the greatest of the numbers in rows; `None` if none counts.
+    /// The smallest and the largest of the considered numbers in rows; `None` if there are none.
     pub(super) fn extremes(&self, rows: &[u8]) -> Option<(Number, Number)> {
         macro_rules! of {
             ($of:ident, $size:literal, $lanes:literal) => {{
-                // Processors compare signed integers best. Unsigned ones have the same order with the first bit turned,
-                // which takes half of their range away.
+                // Processors compare signed integers best. Unsigned ones have the same order after inverting the first
+                // bit, which subtracts half of their range.
                 let turn = if self.is_signed { 0 } else { $of::MIN };
                 let less = i128::from(turn);
-                // Ends that are not of the type are those of a range without numbers.
+                // Ends that the type cannot represent mean a range without numbers.
                 let valid = self.valid.map(|value| $of::try_from(value + less).ok())?;
                 let of = |bytes| $of::from_ne_bytes(bytes) ^ turn;
                 let (least, greatest) = extremes::<$size, $lanes, $of>(rows, of, &valid)?;
@@ -163,7 +163,7 @@ impl Integers {
                 Some((number(least), number(greatest)))
             }};
         }
-        // With more lanes, the loops of small integers are no longer made of vectors.
+        // With more lanes, the loops over small integers are no longer vectorised.
         match self.bits {
             8 => of!(i8, 1, 16),
             16 => of!(i16, 2, 16),
@@ -175,7 +175,8 @@ impl Integers {
 }
 
 impl Valid<i128> {
-    /// Leaves out ranges. Those at an end only move it: what marks a missing value is often the least or the greatest.
+    /// Excludes ranges. A range at an end only moves that end: a mark of missing values is often the smallest or
+    /// largest number.
     fn leave_out(&mut self, mut ranges: Vec<(i128, i128)>) {
         ranges.sort_unstable();
         for (low, high) in ranges {
@@ -200,7 +201,8 @@ impl Valid<i128> {
     }
 }
 
-/// The first integer of a range that something holds for, as it does for all behind; the one behind the range if for none.
+/// The first integer of a range for which a condition holds that holds for all larger ones; the one after the range if
+/// there is none.
 fn first_of((mut low, high): (i128, i128), holds: &dyn Fn(f64) -> bool) -> i128 {
     let mut end = high + 1;
     while low < end {

@@ -22,8 +22,8 @@ pub(in crate::rules) fn fill_value_type(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Whether an attribute has the type of its variable. Where attributes keep no types, whether its numbers can be of that
-/// type.
+/// Whether an attribute has the type of its variable. Where attributes keep no types: whether its numbers can be of
+/// that type.
 pub(in crate::rules) fn is_of_type(dataset: &Dataset, attribute: &Attribute, variable: &Variable) -> bool {
     let (Some(own), Some(of)) = (&attribute.datatype, &variable.datatype) else { return true };
     let is_unsigned = variable.has("_Unsigned");
@@ -31,7 +31,7 @@ pub(in crate::rules) fn is_of_type(dataset: &Dataset, attribute: &Attribute, var
         (Datatype::String(_), _) => {
             attribute.is_text() || (!dataset.has_typed_attributes && attribute.numbers().is_none())
         }
-        // Special numbers are texts where attributes keep no types.
+        // Special numbers are strings where attributes keep no types.
         (Datatype::Float(_), Value::Text(_)) if !dataset.has_typed_attributes => true,
         (_, Value::Numbers(numbers)) if !dataset.has_typed_attributes => {
             numbers.iter().all(|number| fits(*number, of))
@@ -40,14 +40,14 @@ pub(in crate::rules) fn is_of_type(dataset: &Dataset, attribute: &Attribute, var
             matches!(own, Datatype::Int { bits: own, .. } if own == bits)
         }
         (Datatype::Enum { base, .. }, _) => own == of || *own == **base,
-        // Dates have attributes of integers.
+        // Attributes of dates are integers.
         (Datatype::Datetime(_), Value::Numbers(_)) | (Datatype::Bool, _) => true,
         (Datatype::Int { .. } | Datatype::Float(_), _) => own == of,
         _ => true,
     }
 }
 
-/// Whether a number can be of a type.
+/// Whether a type can hold a number.
 pub(in crate::rules) fn fits(number: Number, datatype: &Datatype) -> bool {
     match datatype {
         Datatype::Int { bits, signed } => number.as_int().is_some_and(|value| {
@@ -60,7 +60,7 @@ pub(in crate::rules) fn fits(number: Number, datatype: &Datatype) -> bool {
 }
 
 pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
-    // Limits of packed data are those of the packed values. CF 8.1
+    // Limits of packed data apply to the packed values. CF 8.1
     let packed = |variable: &&Variable| variable.has("scale_factor") || variable.has("add_offset");
     for variable in scope.variables().filter(packed) {
         for name in ["valid_min", "valid_max", "valid_range"] {
@@ -100,7 +100,7 @@ pub(in crate::rules) fn valid_range(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// The least and the greatest valid value.
+/// The smallest and the largest valid value.
 pub(in crate::rules) fn limits(variable: &Variable) -> (Option<f64>, Option<f64>) {
     let first = |name| Some(variable.stored_numbers(name)?.first()?.as_f64());
     match variable.stored_numbers("valid_range").as_deref() {
@@ -136,7 +136,7 @@ pub(in crate::rules) fn fill_in_valid_range(scope: &Scope<'_>, found: &mut Found
     }
 }
 
-/// Whether two numbers are one, also where only one of them was rounded to 32 bits.
+/// Whether two numbers are equal, even if only one of them was rounded to 32 bits.
 pub(in crate::rules) fn is_same(a: Number, b: Number) -> bool {
     match (a, b) {
         (Number::Int(a), Number::Int(b)) => a == b,
@@ -147,7 +147,7 @@ pub(in crate::rules) fn is_same(a: Number, b: Number) -> bool {
     }
 }
 
-/// The value that the NetCDF library fills with where no attribute says another.
+/// The default fill value of the NetCDF library, used if no attribute states another.
 pub(in crate::rules) fn default_fill(datatype: &Datatype) -> Option<Number> {
     Some(match datatype {
         Datatype::Int { bits: 16, signed: true } => Number::Int(-32_767),

@@ -14,7 +14,7 @@ pub(in crate::rules) fn names(scope: &Scope<'_>, found: &mut Found) {
         }
     };
     for group in scope.groups() {
-        // Names of groups came with version 1.8.
+        // Version 1.8 introduced names of groups.
         if group.parent.is_some() && scope.is_since(8) {
             check(&group.path, "group", group.path.name());
         }
@@ -33,8 +33,8 @@ pub(in crate::rules) fn names(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// What is wrong with a name. Those with an underscore first are reserved for the system, which writes them; in other letters they are
-/// nobody's.
+/// The error in a name. Names that begin with an underscore are reserved for the system, which writes them; in another
+/// spelling they belong to nobody.
 fn wrong(name: &str) -> Option<String> {
     let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if let Some(own) = OF_THE_SYSTEM.iter().find(|own| own.eq_ignore_ascii_case(name) && **own != name) {

@@ -1,4 +1,4 @@
-//! What attributes name, in the file and outside of it.
+//! Names in attributes, in the file and outside of it.
 //!
 //! Spec: CF 1.13, 2.6.3 External Variables, 2.7 Groups
 
@@ -62,7 +62,7 @@ pub(in crate::rules) fn reference_resolves(scope: &Scope<'_>, found: &mut Found)
                 "compress" | "sample_dimension" | "instance_dimension" | "dimensions"
             );
             let kind = if names_dimension { "dimension" } else { "variable" };
-            // A file with thousands of wrong names is not helped by thousands of searches.
+            // For a file with thousands of wrong names, thousands of searches would not help.
             hints += 1;
             let near = (hints <= MAX_HINTS).then(|| {
                 let dimensions = dataset.dimensions().iter().map(|dimension| dimension.path.name());
@@ -80,5 +80,5 @@ pub(in crate::rules) fn reference_resolves(scope: &Scope<'_>, found: &mut Found)
     }
 }
 
-/// For how many names a similar one is looked for.
+/// The maximum number of names for which a similar one is looked for.
 const MAX_HINTS: usize = 100;

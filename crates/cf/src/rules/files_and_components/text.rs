@@ -1,4 +1,4 @@
-//! Texts in Unicode.
+//! Strings in Unicode.
 //!
 //! Spec: CF 1.13, 2.2 Data Types
 
@@ -30,7 +30,7 @@ fn text_of(scope: &Scope<'_>, place: &str, name: &str, attribute: &Attribute, fo
         return;
     }
     match &attribute.value {
-        // What the encoding is was said with version 1.12.
+        // The encoding was specified in version 1.12.
         Value::NotUtf8(text) if scope.is_since(12) => {
             found.add(place, format!("{text:?} is not UTF-8, expected it to be"), "write the text as UTF-8");
         }
@@ -61,7 +61,7 @@ pub(in crate::rules) fn label_utf8<'a>(
 struct Labels<'a> {
     variable: &'a Variable,
     texts: Texts,
-    /// What is wrong with the first text that is.
+    /// The error in the first invalid string.
     wrong: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Fold for Labels<'_> {
 
     fn finish(self: Box<Self>, found: &mut Found) {
         if let Some(message) = self.wrong {
-            found.add(&self.variable.path, message, "write texts as UTF-8, with composed letters");
+            found.add(&self.variable.path, message, "write strings as UTF-8 in Unicode NFC");
         }
     }
 }

@@ -5,17 +5,17 @@
 use super::Pattern;
 use crate::units::LogarithmBase;
 
-/// What may stand behind a date: the `T` before a time, or spaces.
+/// The characters that may follow a date: the `T` before a time, or spaces.
 pub(super) const BEHIND_DATE: [char; 6] = ['T', ' ', '\t', '\r', '\u{c}', '\u{b}'];
 
-/// How many bytes a pattern matches at most at the beginning of the text; 0 if it does not match.
+/// The maximum number of bytes that a pattern matches at the beginning of the text; 0 if it does not match.
 pub(super) fn length(pattern: Pattern, text: &[u8]) -> usize {
     match pattern {
         Pattern::Shift => keyword(text, &[b"@", b"after", b"from", b"ref", b"since"]),
         Pattern::Divide => keyword(text, &[b"per", b"/"]),
         Pattern::Multiply => match text {
             [b'-' | b'.' | b'*', ..] => 1,
-            // A dot of half height.
+            // A middle dot.
             [0xc2, 0xb7, ..] => 2,
             _ => spaces(text),
         },
@@ -47,7 +47,7 @@ pub(super) fn length(pattern: Pattern, text: &[u8]) -> usize {
     }
 }
 
-/// The value of an integer, and whether 64 bits hold it; else it is the nearest that they hold.
+/// The value of an integer, and whether it fits in 64 bits; if not, the nearest value that does.
 pub(in crate::units) fn scan_integer(text: &str) -> (i64, bool) {
     match text.parse() {
         Ok(number) => (number, true),
@@ -56,7 +56,7 @@ pub(in crate::units) fn scan_integer(text: &str) -> (i64, bool) {
     }
 }
 
-/// The value of a decimal number, if it is a normal one.
+/// The value of a decimal number, if it is a normal number.
 pub(super) fn scan_real(text: &str) -> Option<f64> {
     let number: f64 = text.parse().ok()?;
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
@@ -64,7 +64,7 @@ pub(super) fn scan_real(text: &str) -> Option<f64> {
     (number.is_normal() || is_zero).then_some(number)
 }
 
-/// The value of an exponent of raised digits, if 32 bits hold it.
+/// The value of an exponent in superscript digits, if it fits in 32 bits.
 pub(super) fn scan_superscript(text: &str) -> Option<i64> {
     let mut exponent: i32 = 0;
     for digit in text.chars().filter_map(|raised| DIGITS.iter().position(|known| *known == raised)) {
@@ -91,7 +91,7 @@ fn count(text: &[u8], is_part: impl Fn(&u8) -> bool) -> usize {
     text.iter().take_while(|byte| is_part(byte)).count()
 }
 
-/// A line feed is none of them.
+/// The number of white space bytes, not counting line feeds.
 fn spaces(text: &[u8]) -> usize {
     count(text, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\x0c' | b'\x0b'))
 }
@@ -108,7 +108,7 @@ fn integer(text: &[u8]) -> usize {
     followed(sign(text), digits(after(text, sign(text))))
 }
 
-/// One of the words, in any case, among spaces.
+/// One of the words, in any case, surrounded by spaces.
 fn keyword(text: &[u8], words: &[&[u8]]) -> usize {
     let before = spaces(text);
     let rest = after(text, before);
@@ -144,7 +144,7 @@ fn superscript(text: &[u8]) -> usize {
     followed(sign, length)
 }
 
-/// `log(re`, with spaces and a colon at certain places.
+/// `log(re`, with optional spaces and a colon at certain places.
 fn logarithm(base: LogarithmBase, text: &[u8]) -> usize {
     let words: &[&[u8]] = match base {
         LogarithmBase::Binary => &[b"lb"],
@@ -162,14 +162,14 @@ fn logarithm(base: LogarithmBase, text: &[u8]) -> usize {
         return 0;
     }
     length += 2;
-    // A colon belongs to it only with a space behind.
+    // A colon is part of it only if a space follows.
     if after(text, length).starts_with(b":") && spaces(after(text, length + 1)) > 0 {
         length += 1;
     }
     length + spaces(after(text, length))
 }
 
-/// A sign that is a unit, or letters with digits among them.
+/// A symbol that is a unit, or letters that may contain digits.
 fn identifier(text: &[u8]) -> usize {
     if matches!(text, [b'%' | b'\'' | b'"', ..]) {
         return 1;
@@ -188,7 +188,7 @@ fn identifier(text: &[u8]) -> usize {
     }
 }
 
-/// Letters as UDUNITS sees them: it takes most of UTF-8 for letters, raised digits from 4 on among them.
+/// A letter according to UDUNITS, which treats most of UTF-8 as letters, including superscript digits from 4 on.
 fn letter(text: &[u8]) -> usize {
     match text {
         [b'_' | b'a'..=b'z' | b'A'..=b'Z', ..] => 1,
@@ -203,19 +203,19 @@ fn letter(text: &[u8]) -> usize {
 /// Whether these bytes are a field of a date or time.
 type Field = fn(&[u8]) -> bool;
 
-/// The places behind such a field, which may be of several lengths.
+/// The positions after such a field, which may have several lengths.
 fn ends(text: &[u8], start: usize, is_field: Field) -> impl Iterator<Item = usize> {
     let ends = (1..=LONGEST_FIELD).map(move |length| start + length);
     ends.filter(move |end| text.get(start..*end).is_some_and(is_field))
 }
 
-/// The places behind such a field and a separator.
+/// The positions after such a field and a separator.
 fn ends_before(text: &[u8], separator: u8, is_field: Field) -> impl Iterator<Item = usize> {
     let ends = ends(text, 0, is_field);
     ends.filter(move |end| after(text, *end).first() == Some(&separator)).map(|end| end + 1)
 }
 
-/// Bytes of the longest field: a year with its sign.
+/// The number of bytes of the longest field: a year with its sign.
 const LONGEST_FIELD: usize = 5;
 
 fn is_year(text: &[u8]) -> bool {
@@ -242,17 +242,17 @@ fn is_minute(text: &[u8]) -> bool {
     matches!(text, [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'])
 }
 
-/// Without its fraction.
+/// A second without its fraction.
 fn is_second(text: &[u8]) -> bool {
     text == b"60" || is_minute(text)
 }
 
-/// The fraction of a second, whose digits may be missing.
+/// The fraction of a second. Its digits may be missing.
 fn fraction(text: &[u8]) -> usize {
     if text.starts_with(b".") { 1 + digits(after(text, 1)) } else { 0 }
 }
 
-/// Up to three fields one after the other. What may stand behind them depends on how many there are.
+/// Up to three consecutive fields. What may follow them depends on their number.
 fn packed(text: &[u8], fields: [Field; 3], behind: impl Fn(&[u8], usize) -> usize) -> usize {
     let [first, second, third] = fields;
     let whole = |end: usize, fields: usize| end + behind(after(text, end), fields);

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Compares each store in `a` with the one in `b` that has the same place and name, or else, if it is the only one, the
-/// same place and the same name without the suffix of its format: `2020/day1.nc` with `2020/day1.zarr`.
+/// Compares each store in `a` with the one in `b` that has the same relative path. If there is none, compares it with
+/// the only one that has the same path apart from the suffix of its format: `2020/day1.nc` with `2020/day1.zarr`.
 pub(super) fn run(
     a: &Path,
     b: &Path,
@@ -79,7 +79,7 @@ fn alone(sign: char, name: &str, args: &Diff, out: &mut Out<'_>) -> Result<Exit>
     Ok(Exit::No)
 }
 
-/// The stores in a folder by their paths in it.
+/// The stores in a folder by their relative paths.
 fn relative(folder: &Path) -> Result<Vec<String>> {
     let stores = stores_in(folder)?;
     let inside = |store: &PathBuf| store.strip_prefix(folder).unwrap_or(store).display().to_string();
@@ -88,9 +88,9 @@ fn relative(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The stores that belong together, in the order of their names.
+/// The pairs of corresponding stores, in the order of their names.
 fn pairs(a: &[String], b: &[String]) -> Vec<(Option<String>, Option<String>)> {
-    // The place and name without suffix, if only one store without a namesake has them.
+    // The path without its suffix, if it belongs to only one of the stores without a namesake.
     let by_stem = |own: &[String], others: &[String]| {
         let mut found: BTreeMap<PathBuf, Option<String>> = BTreeMap::new();
         for name in own.iter().filter(|name| others.binary_search(name).is_err()) {

@@ -1,4 +1,4 @@
-//! The rows of a list: objects, and attributes if they are asked for.
+//! The rows of a list: objects, and attributes if they are requested.
 
 use super::{branch, columns, described, name, one_line};
 use crate::args::{Common, Ls};
@@ -28,7 +28,7 @@ pub(super) struct List<'a> {
 /// How the name of an object is written.
 #[derive(Clone, Copy)]
 enum Named<'r> {
-    /// Behind the lines of a tree.
+    /// After the branch lines of a tree.
     Tree(&'r [bool]),
     Short,
     /// The whole path.
@@ -57,7 +57,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Lists what is in a group; or an object that is none.
+    /// Lists the contents of a group, or the object itself if it is not a group.
     pub(super) fn group(&mut self, entry: &Entry, out: &mut Out<'_>) -> Result<()> {
         if !matches!(entry.item, Item::Group) {
             return self.object(entry, Named::Short, out);
@@ -76,7 +76,7 @@ impl<'a> List<'a> {
         })
     }
 
-    /// Lists the objects or attributes that match a pattern, with `-r` also what is below them.
+    /// Lists the objects or attributes that match a pattern, with `-r` including everything below them.
     pub(super) fn matches(&mut self, targets: &[LocatedObject], out: &mut Out<'_>) -> Result<()> {
         if targets.iter().any(|target| target.attribute.is_some()) {
             self.counts.attributes = targets.len() as u64;
@@ -131,7 +131,7 @@ impl<'a> List<'a> {
         if self.rows > 0 {
             self.table.drop_empty_column();
             if out.is_terminal() {
-                // What can be done without is narrowed first, and the name last.
+                // The least important columns are narrowed first, and the name last.
                 let narrowed = match self.args.long {
                     true => {
                         let (name, kind, shape, chunk, filters, about) = (0, 1, 2, 3, 4, 6);
@@ -187,7 +187,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// What an object is about. Not read for every object of a very long list.
+    /// A short description of an object. In very long lists, it is not read for every object.
     fn about(&self, entry: &Entry) -> About {
         match self.rows <= MAX_ABOUT {
             // Objects that cannot be read are reported by verbs that read them.
@@ -238,7 +238,7 @@ impl<'a> List<'a> {
             if let Some(found) = found {
                 object.insert("type".into(), found.datatype.to_string().into());
                 object.insert("shape".into(), json!(found.shape));
-                // Values are written as NDL writes them, also those that JSON has no numbers for.
+                // Values are written as in NDL, including those that JSON numbers cannot represent.
                 let values: Vec<String> =
                     Elements::new(&found.datatype, &found.value).map(ndl::json).collect();
                 let text = match found.shape.as_deref() {
@@ -267,13 +267,13 @@ impl<'a> List<'a> {
             None => "null".into(),
         });
         self.table.cell(shape.unwrap_or_default());
-        // No chunks, filters and bytes of its own.
+        // An attribute has no chunks, filters or size.
         (0..if self.args.long { 3 } else { 1 }).for_each(|_| self.table.cell(""));
         self.table.cell(found.map(value).unwrap_or_default());
         Ok(())
     }
 
-    /// The path, behind the store if several locations are listed.
+    /// The path, preceded by the store if several locations are listed.
     fn whole(&self, path: &str) -> String {
         match self.args.locations.len() {
             1 => path.to_owned(),
@@ -345,10 +345,10 @@ impl<'a> List<'a> {
     }
 }
 
-/// The objects of a list that are read for what they are about.
+/// The number of objects of a list for which a description is read.
 const MAX_ABOUT: u64 = 10_000;
 
-/// Such as `= 9.81 m s-2`, `degC, sea water temperature` or `NXdata`.
+/// A description such as `= 9.81 m s-2`, `degC, sea water temperature` or `NXdata`.
 fn in_words(about: &About) -> String {
     let About { value, units, class, long_name } = about;
     let value = value.as_ref().map(|value| match units {
@@ -363,7 +363,7 @@ fn in_words(about: &About) -> String {
 fn value(attribute: &Attribute) -> String {
     let elements = Elements::new(&attribute.datatype, &attribute.value);
     let count = elements.len();
-    // JSON has no numbers that are not finite, and quotes them.
+    // JSON numbers are always finite, so other numbers are quoted.
     let text = |element: ElementRef<'_>| match element.get() {
         Element::Float(_) => plain(element),
         _ => ndl::json(element),
@@ -377,5 +377,5 @@ fn value(attribute: &Attribute) -> String {
     }
 }
 
-/// The values of an attribute that are listed.
+/// The number of values of an attribute that are listed.
 const MAX_VALUES: usize = 8;

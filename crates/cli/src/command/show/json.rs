@@ -8,7 +8,7 @@ use hyperslab::tabular::{Tabular, TabularColumn};
 use hyperslab::{Result, ndl};
 use std::io::Write;
 
-/// A list with an object for each row, which has the names of the columns as keys.
+/// A list with an object for each row, whose keys are the names of the columns.
 pub(super) fn records(tabular: &Tabular<'_>, out: &mut Out<'_>) -> Result<()> {
     let key = |column: &TabularColumn| terminal::json(serde_json::Value::from(column.name.as_str()));
     let keys: Vec<String> = tabular.columns().iter().map(key).collect();

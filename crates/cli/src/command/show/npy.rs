@@ -1,4 +1,4 @@
-//! Elements as the bytes that NumPy reads.
+//! Elements as bytes in the form that NumPy reads.
 
 mod missing;
 
@@ -8,8 +8,8 @@ use hyperslab::show::Shown;
 use hyperslab::{Error, Result, Strings, Utf8};
 use std::io::Write;
 
-/// A NumPy file, version 1.0. Texts are characters, as NumPy's `str`, unless their bytes are asked for. Missing elements
-/// are NaN or NaT if they are decoded.
+/// A NumPy file, version 1.0. Strings are characters, as NumPy's `str`, unless their bytes are requested. Missing
+/// elements are NaN or NaT if they are decoded.
 pub(super) fn write(shown: Shown, (is_decoded, is_raw): (bool, bool), out: &mut Out<'_>) -> Result<()> {
     if shown.is_null {
         return Err(Error::unsupported("NumPy cannot store a null dataspace; use --as json"));
@@ -20,7 +20,7 @@ pub(super) fn write(shown: Shown, (is_decoded, is_raw): (bool, bool), out: &mut 
     {
         return match Strings::of(&shown.datatype, &shown.values, Utf8::Strict) {
             Ok(texts) => characters(shown, &texts, out),
-            // The bytes of fixed length are what NumPy can have of texts in another encoding.
+            // Of strings in another encoding, NumPy can only hold the bytes, and only at a fixed length.
             Err(_) if matches!(text, Text::Fixed { .. }) => rows(shown, out),
             Err(error) => Err(error),
         };
@@ -28,7 +28,7 @@ pub(super) fn write(shown: Shown, (is_decoded, is_raw): (bool, bool), out: &mut 
     rows(shown, out)
 }
 
-/// Texts as UTF-32, padded with zeros to the length of the longest.
+/// Strings as UTF-32, padded with zeros to the length of the longest.
 fn characters(shown: &Shown, texts: &Strings, out: &mut Out<'_>) -> Result<()> {
     let longest = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     header(shown, &format!("'<U{longest}'"), out)?;
@@ -42,7 +42,7 @@ fn characters(shown: &Shown, texts: &Strings, out: &mut Out<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Elements whose rows are what NumPy reads.
+/// Elements whose rows have the form that NumPy reads.
 fn rows(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     let descr = descr(&shown.datatype)
         .ok_or_else(|| Error::unsupported(format!("NumPy has no type for {}", shown.datatype)))?;
@@ -55,7 +55,7 @@ fn header(shown: &Shown, descr: &str, out: &mut Out<'_>) -> Result<()> {
     let extents: Vec<String> = shown.extents().iter().map(|extent| format!("{extent},")).collect();
     let mut header =
         format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", extents.join(" "));
-    // The header and the bytes before it fill whole blocks of 64 bytes.
+    // The header, including the bytes before it, fills whole blocks of 64 bytes.
     let unpadded = 10 + header.len() + 1;
     header.extend(std::iter::repeat_n(' ', unpadded.next_multiple_of(64) - unpadded));
     header.push('\n');
@@ -111,7 +111,7 @@ fn descr(datatype: &Datatype) -> Option<String> {
     }
 }
 
-/// The inside of a string of Python, in ASCII: other characters need version 3.0 of the format.
+/// The inside of a Python string literal, in ASCII: other characters need version 3.0 of the format.
 fn python(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -130,7 +130,7 @@ fn python(text: &str) -> String {
 pub(super) fn write_raw(shown: Shown, is_decoded: bool, out: &mut Out<'_>) -> Result<()> {
     let shown = missing::filled(shown, is_decoded)?;
     if let Datatype::Datetime(_) = shown.datatype.resolved() {
-        return Err(Error::unsupported("the bytes of times do not say their unit; use --as npy"));
+        return Err(Error::unsupported("raw bytes cannot record the unit of times; use --as npy"));
     }
     Ok(out.write_all(little_endian(&shown)?)?)
 }

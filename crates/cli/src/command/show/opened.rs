@@ -1,4 +1,4 @@
-//! The object that a location names, as `show` opens it.
+//! The object that a location names, opened for `show`.
 
 use crate::args::{Common, Show};
 use crate::command::joined;
@@ -15,11 +15,11 @@ use std::sync::Arc;
 pub(super) struct Opened {
     pub(super) source: Arc<dyn Source>,
     pub(super) target: LocatedObject,
-    /// The names of the member of a compound, if the location names one.
+    /// The names that lead to the member of a compound, if the location names one.
     pub(super) member: Vec<String>,
 }
 
-/// The location of an object, in one store or in several that are joined.
+/// The location of an object, in one store or in several joined ones.
 pub(super) struct Place<'a> {
     location: Locator,
     /// The stores to join, and how.
@@ -39,12 +39,12 @@ impl Place<'_> {
         Ok(Place { location: Locator::parse(only), joined: None })
     }
 
-    /// The name of the store, as typed.
+    /// The name of the store as typed.
     pub(super) fn store(&self) -> &str {
         &self.location.store
     }
 
-    /// The source, as readers of its format show it, and the one object.
+    /// Opens the source in the form that is usual for its format, and finds the one object.
     pub(super) fn target(&self, common: &Common, messages: &Messages) -> Result<Opened> {
         let watch = Progress::of_reading("show", &self.location.store, false, common);
         let source = match &self.joined {
@@ -77,9 +77,9 @@ impl Place<'_> {
     }
 }
 
-/// The stores that are joined, and the path that all of them have.
+/// The stores that are joined, and the path that all of them share.
 fn stores(args: &Show) -> Result<(Vec<String>, Option<String>)> {
-    // A variable or a selection may have been meant as a word of its own.
+    // A variable or a selection may have been given as a separate word.
     let is_word = |text: &String| !Path::new(&Locator::parse(text).store).exists();
     if let Some(word) = args.locations.iter().skip(1).find(|text| is_word(text))
         && let Some(line) = tried::variable(&line::typed()).or_else(|| tried::selection(&line::typed(), word))

@@ -30,7 +30,7 @@ pub(crate) enum Drawing {
 }
 
 impl Drawing {
-    /// The form that the extension of a file asks for; `None` for any other extension.
+    /// The form that corresponds to the extension of a file; `None` for any other extension.
     pub(crate) fn of_extension(extension: &str) -> Option<Drawing> {
         match extension.to_ascii_lowercase().as_str() {
             "png" => Some(Drawing::Png),
@@ -124,7 +124,7 @@ fn text(plot: &Plot, style: Style, room: Room) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// A drawing in its axes, and the lines below it: what colours mean, and what it leaves out.
+/// A drawing with its axes, and the lines below it: the meaning of colours, and what the drawing leaves out.
 struct Drawn {
     frame: Frame,
     legend: Vec<String>,

@@ -15,7 +15,7 @@ pub(super) fn each_row(
     text: &dyn Fn(ElementRef<'_>) -> String,
     take: &mut dyn FnMut(&mut Row<'_>) -> Result<()>,
 ) -> Result<()> {
-    // The texts of coordinates, which repeat from row to row.
+    // The texts of coordinates, which are repeated in many rows.
     let mut known: Vec<Vec<String>> = tabular.columns().iter().map(|_| Vec::new()).collect();
     tabular.batches(&mut |batch| {
         for (known, column) in known.iter_mut().zip(&batch.columns) {

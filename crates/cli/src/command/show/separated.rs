@@ -28,7 +28,7 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
     })
 }
 
-/// One line for each row of the last dimension, without header. Members of compounds are columns. Nulls are empty.
+/// One line for each row of the last dimension, without a header. Members of compounds are columns. Nulls are empty.
 pub(super) fn matrix(shown: &Shown, out: &mut Out<'_>) -> Result<()> {
     let is_terminal = out.is_terminal();
     let columns = shown.axes.last().map_or(1, |axis| axis.len());
@@ -64,7 +64,7 @@ fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, i
     end(line);
 }
 
-/// Ends a line. An empty one gets an empty text, since readers skip empty lines.
+/// Ends a line. An empty line becomes a quoted empty string, since readers skip empty lines.
 fn end(line: &mut String) {
     if line.is_empty() {
         line.push_str("\"\"");
@@ -72,7 +72,7 @@ fn end(line: &mut String) {
     line.push('\n');
 }
 
-/// An element as a field; nothing for a null.
+/// An element as a field; empty for a null.
 fn cell(element: ElementRef<'_>, separator: char, is_terminal: bool) -> String {
     match element.get() {
         Element::Null => String::new(),
@@ -80,7 +80,7 @@ fn cell(element: ElementRef<'_>, separator: char, is_terminal: bool) -> String {
     }
 }
 
-/// A field as it is, or on one line if a terminal shows it.
+/// A field unchanged, or on one line if it is written to a terminal.
 fn field(text: &str, separator: char, is_terminal: bool) -> String {
     match is_terminal {
         true => quoted(&harmless(text), separator),

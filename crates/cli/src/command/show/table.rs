@@ -1,4 +1,4 @@
-//! Values as people read them: aligned columns.
+//! Values in human-readable form: aligned columns.
 
 use crate::output::{Column, Table};
 use crate::terminal::{Out, harmless};
@@ -23,7 +23,7 @@ pub(super) fn write(shown: &Shown, paint: bool, out: &mut Out<'_>) -> Result<()>
     let mut elements = shown.elements();
     let size: usize = inner.iter().map(ShownAxis::len).product();
     let count: usize = outer.iter().map(ShownAxis::len).product();
-    // Without elements, one head stands for all, wherever its table would lie.
+    // If there are no elements, one head is written for all tables.
     let (tables, outer) = if size == 0 || count == 0 { (1, &[][..]) } else { (count, outer) };
     let mut at = vec![0_usize; outer.len()];
     for index in 0..tables {
@@ -63,7 +63,7 @@ pub(super) fn write(shown: &Shown, paint: bool, out: &mut Out<'_>) -> Result<()>
     Ok(())
 }
 
-/// The elements along one dimension, one below the other.
+/// The elements along one dimension, one per line.
 fn list(axis: &ShownAxis, elements: Elements<'_>) -> Table {
     let numbers = is_number(elements.datatype());
     let mut rows = Table::new(vec![
@@ -107,7 +107,7 @@ fn grid(down: &ShownAxis, across: &ShownAxis, mut elements: Elements<'_>) -> Tab
     rows
 }
 
-/// Compounds, one below the other: a column for each member.
+/// Compounds, one per line, with a column for each member.
 fn compounds(axis: Option<&ShownAxis>, members: &[Member], elements: Elements<'_>) -> Table {
     let mut columns: Vec<Column> =
         axis.iter().map(|axis| Column { header: axis.name.clone(), numbers: true }).collect();
@@ -130,7 +130,7 @@ fn compounds(axis: Option<&ShownAxis>, members: &[Member], elements: Elements<'_
     rows
 }
 
-/// Whether positions are left out before the shown position number `at`.
+/// Whether positions are omitted before the shown position with index `at`.
 fn is_gap(axis: &ShownAxis, at: usize) -> bool {
     axis.gap().is_some_and(|gap| gap.at == at)
 }
@@ -143,7 +143,7 @@ fn text(element: ElementRef<'_>) -> String {
     }
 }
 
-/// What stands for elements that are left out.
+/// The text that stands for omitted elements.
 const GAP: &str = "\u{2026}";
 
 /// Writes the line above a table.
@@ -163,8 +163,8 @@ fn is_number(datatype: &Datatype) -> bool {
     )
 }
 
-/// The cells of a sparse array, one line for each, in columns as wide as their widest value. The cells are read twice,
-/// since the width is known only after all were read, and memory must not grow with their number.
+/// The cells of a sparse array, one per line, in columns as wide as their widest value. The cells are read twice: the
+/// widths are known only after all of them have been read, and memory must not grow with their number.
 pub(super) fn cells(shown: &ShownCells, paint: bool, out: &mut Out<'_>) -> Result<()> {
     let head = match shown.count {
         1 => format!("# {} 1 cell", shown.name),

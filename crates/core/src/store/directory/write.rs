@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A writable directory of files. Nothing outside of it is written: symbolic links are followed only to folders inside,
-/// and a link in the place of a value is replaced.
+/// and a link in place of a value is replaced.
 #[derive(Debug)]
 pub struct DirectoryWriter {
     store: DirectoryStore,
@@ -46,7 +46,7 @@ impl DirectoryWriter {
         Ok(DirectoryWriter { store, durability, next: AtomicU64::new(0) })
     }
 
-    /// Opens the existing directory at a real path for writing, and follows no link to it.
+    /// Opens the existing directory at a real path for writing, without following any link to it.
     ///
     /// # Errors
     /// As [`DirectoryStore::open`], and if a part of the path is a symbolic link.
@@ -144,7 +144,7 @@ impl DirectoryWriter {
 
 impl WritableStore for DirectoryWriter {
     fn distinguishes_case(&self) -> bool {
-        // The folder of the store itself is there under another case, if that makes no difference.
+        // If case makes no difference, the store's own folder also exists under a name in the other case.
         let named = self.store.root.ancestors().find_map(|folder| {
             let name = folder.file_name()?.to_str()?;
             let (lower, upper) = (name.to_lowercase(), name.to_uppercase());
@@ -162,7 +162,7 @@ impl WritableStore for DirectoryWriter {
             Ok((folder, file, temporary))
         };
         let (folder, file, temporary) = match begin() {
-            // Another process removed a folder meanwhile.
+            // Another process removed a folder in the meantime.
             Err(e) if e.kind() == ErrorKind::FileNotFound => begin()?,
             begun => begun?,
         };
@@ -250,7 +250,7 @@ impl Wrapper for DirectoryWriter {
     }
 }
 
-/// Whether this is the name of a temporary file, which a writer leaves behind that is killed.
+/// Whether this is the name of a temporary file that a killed writer leaves behind.
 pub fn is_unfinished(name: &str) -> bool {
     name.starts_with(BEGINNING) && name.ends_with(END)
 }

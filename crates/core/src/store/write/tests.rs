@@ -58,7 +58,7 @@ fn values_in_parts_are_those_that_are_put_whole() {
         value.finish(6).unwrap();
         assert_eq!(store.read(&key("a/b"), 100).unwrap().unwrap(), &b"ab\0\0ef"[..]);
     }
-    // An interrupted writer goes on.
+    // An interrupted writer continues.
     let store = Arc::new(directory(&path("a")));
     let value = Arc::clone(&store).writer(&key("a/b")).unwrap();
     value.write_at(2, b"cd").unwrap();

@@ -109,7 +109,8 @@ pub(super) fn encode_local_header(name: &str, crc: u32, size: u64) -> Result<Enc
 }
 
 /// The contiguous stored entries that our writer has written from the beginning of a file, and their end: the entry
-/// that was incomplete when the writer was killed, or the central directory. All names together have at most `max_bytes` bytes.
+/// that was incomplete when the writer was killed, or the central directory. All names together have at most
+/// `max_bytes` bytes.
 pub(super) fn read_local(file: &dyn ReadAt, max_bytes: u64) -> Result<(BTreeMap<String, Located>, u64)> {
     let (len, mut left) = (file.len()?, max_bytes);
     let (mut entries, mut at) = (BTreeMap::new(), 0);

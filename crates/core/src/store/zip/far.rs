@@ -1,4 +1,4 @@
-//! Reads entries of a far file, each with its local header in one request.
+//! Reads entries of a remote file, each with its local header in one request.
 
 use super::{LOCAL_HEADER, Located, ZipStore, local_lengths, other_name, unpack};
 use crate::Result;
@@ -28,8 +28,8 @@ impl ZipStore {
         Ok(entry.header.saturating_add(LOCAL_HEADER).saturating_add(name).saturating_add(extra))
     }
 
-    /// Reads several whole entries of a far file in one request, with their local headers. If a header is longer than the
-    /// one before, the rest of the entry is read separately. Returns nothing if the request fails.
+    /// Reads several whole entries of a remote file in one request, with their local headers. If a header is longer
+    /// than the previous one, the rest of the entry is read separately. Returns nothing if the request fails.
     pub(super) fn inflate_together(&self, wanted: &[(&Located, &Key)]) -> Vec<Result<Bytes>> {
         let Ok(len) = self.file.len() else { return Vec::new() };
         let range = |(entry, key): &(&Located, &Key)| {
@@ -53,7 +53,8 @@ impl ZipStore {
         wanted.iter().zip(read).map(inflate).collect()
     }
 
-    /// Reads parts of a stored entry of a far file in one request, if its local header is as long as the one before.
+    /// Reads parts of a stored entry of a remote file in one request, if its local header is as long as the previous
+    /// one.
     pub(super) fn parts_together(
         &self,
         entry: &Located,

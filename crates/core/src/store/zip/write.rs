@@ -39,11 +39,11 @@ struct State {
 }
 
 impl ZipWriter {
-    /// Begins a file for `path`. It has a temporary name until it is finished, and is removed if it is dropped before. An
-    /// existing file at `path` is replaced only at the end.
+    /// Begins a file for `path`. It has a temporary name until it is finished, and is removed if it is dropped before
+    /// then. An existing file at `path` is replaced only at the end.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn create(path: impl AsRef<Path>, durability: Durability) -> Result<ZipWriter> {
         let path = path.as_ref().to_path_buf();
         let Some(name) = path.file_name() else { return Err(Error::invalid("is not the path of a file")) };
@@ -60,8 +60,8 @@ impl ZipWriter {
         Ok(ZipWriter { path, temporary: Some(temporary), durability, state: Mutex::new(state) })
     }
 
-    /// Begins a file at the real path `path` itself, or continues one that was begun in this way, finished or not. The file is kept when
-    /// it is dropped: the caller must ensure that no other program treats it as complete.
+    /// Begins a file directly at the real path `path`, or continues one that was begun in this way, finished or not.
+    /// The file is kept when it is dropped: the caller must ensure that no other program treats it as complete.
     ///
     /// All values that were written completely are kept, including deleted ones. The content of a file of another program
     /// is discarded.

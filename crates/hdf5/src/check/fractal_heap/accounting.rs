@@ -12,7 +12,7 @@ use crate::format::infrastructure::free_space_manager::section_list::SectionKind
 use hyperslab_core::Result;
 
 impl Checker<'_> {
-    /// Compares the totals in the header with the objects that were read. `is_whole` if these are all objects.
+    /// Compares the totals in the header with the objects that were read. `is_whole` means that these are all objects.
     pub(in crate::check) fn close_heap(&mut self, mut heap: Heap, is_whole: bool) -> Result<()> {
         heap.managed.sort_unstable();
         heap.managed.dedup();

@@ -1,4 +1,4 @@
-//! Chunks of far storage, fetched several in one request before they are decoded.
+//! Chunks of remote storage, several of which are fetched in one request before they are decoded.
 
 use super::{CHUNK, Chunks};
 use crate::format::Address;
@@ -8,9 +8,9 @@ use hyperslab_core::nd::{Chunks as ChunksIn, Planes, Region};
 use hyperslab_core::{Charge, Result};
 use rustc_hash::FxHashMap;
 
-/// What is stored of the next chunks of a region.
+/// The stored bytes of the next chunks of a region.
 pub(super) struct Ahead<'a> {
-    /// Chunks that are still to be fetched; none of near storage, where a read for each chunk costs no more.
+    /// Chunks that are still to be fetched; none for local storage, where a read for each chunk costs no more.
     left: Option<ChunksIn<'a>>,
     fetched: FxHashMap<u64, Bytes>,
     _charge: Option<Charge>,
@@ -22,8 +22,8 @@ impl<'a> Ahead<'a> {
         Ok(Ahead { left, fetched: FxHashMap::default(), _charge: None })
     }
 
-    /// What is stored of the chunk at `address`, if it could be fetched with others. A chunk that could not is read by
-    /// itself, and its error has its place then.
+    /// The stored bytes of the chunk at `address`, if it could be fetched with others. A chunk that could not is read
+    /// by itself, so its error has its location.
     pub(super) fn take(
         &mut self,
         chunks: &Chunks,
@@ -44,7 +44,7 @@ impl<'a> Ahead<'a> {
             let Some(entry) = chunks.table.find(&chunk.index) else { continue };
             let size = chunks.stored_size(chunk, &entry);
             if size > MAX_BYTES {
-                // It is worth a request of its own, into the place where it belongs.
+                // It is worth a request of its own, directly to its destination.
                 continue;
             }
             bytes = bytes.saturating_add(size);
@@ -64,7 +64,7 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// Chunks in one request.
+/// The maximum number of chunks in one request.
 const MAX_CHUNKS: usize = 1024;
-/// Bytes in one request, from which on its latency counts little.
+/// The number of bytes in one request at which its latency no longer matters much.
 const MAX_BYTES: u64 = 16 << 20;

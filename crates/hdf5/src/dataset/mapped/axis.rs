@@ -39,15 +39,15 @@ impl Axis {
         self.at(self.row_from(first)).is_some_and(|index| index < end)
     }
 
-    /// Goes from a row of the region towards one whose index is in `indexes`: none is between both. `None` if there is
-    /// no such row; else the later row, or the same if it is one.
+    /// The first row from `row` on whose index is not below the next index in `indexes`, and whether it has that index.
+    /// No row in between has an index in `indexes`. `None` if there is no such row.
     pub(super) fn towards(&self, row: u64, indexes: &Indexes) -> Option<(u64, bool)> {
         let index = indexes.at(indexes.before(self.at(row)?))?;
         let row = self.row_from(index);
         Some((row, self.at(row)? == index))
     }
 
-    /// Whether an index may be in `indexes`. False only if certainly none is.
+    /// Whether an index may be in `indexes`. False only if none of them is.
     pub(super) fn may_meet(&self, indexes: &Indexes) -> bool {
         let mut row = 0;
         for _ in 0..MAX_STEPS {
@@ -61,7 +61,7 @@ impl Axis {
     }
 }
 
-/// The number of gaps of both that are looked at: blocks and steps of unlucky sizes meet late, or never.
+/// The maximum number of gaps that are examined: blocks and steps of unlucky sizes meet late, or never.
 const MAX_STEPS: u32 = 64;
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
         let all = Indexes::of(&Dimension { start: 0, stride: 1, count: u64::MAX, block: 1 }).unwrap();
         assert_eq!(far.towards(1, &all), Some((1, true)));
         assert_eq!(far.towards(2, &all), None);
-        // Odd ones among even ones: not known after a while, so that they may meet.
+        // Odd indexes among even ones: still undecided after a while, so they may meet.
         let odd = Indexes::of(&Dimension { start: 1, stride: 2, count: 1 << 40, block: 1 }).unwrap();
         assert!(Axis { start: 0, step: 2, count: 1 << 30 }.may_meet(&odd));
     }

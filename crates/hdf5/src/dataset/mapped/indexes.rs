@@ -188,7 +188,7 @@ impl Elements {
         }
     }
 
-    /// Whether an element may be in `region`. False only if certainly none is.
+    /// Whether an element may be in `region`. False only if none of them is.
     pub(super) fn may_meet(&self, region: &Region) -> bool {
         match self {
             Elements::Product(dimensions) => {

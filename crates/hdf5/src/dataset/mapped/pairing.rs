@@ -167,7 +167,7 @@ fn places_in(own: &Indexes, region: &Region, dimension: usize) -> impl Iterator<
     let end = start.saturating_add(count.saturating_sub(1).saturating_mul(step)).saturating_add(1);
     let (first, behind) = (own.before(start), own.before(end));
     let behind = if count == 0 { first } else { behind };
-    // Those of which there are fewer: between two rows of a region with gaps there can be any number of indexes.
+    // Iterates over whichever are fewer: there can be any number of indexes between two rows of a region with gaps.
     let (places, rows) = if behind - first <= count { (first..behind, 0..0) } else { (0..0, 0..count) };
     let of_places = places.filter_map(move |place| {
         let far = own.at(place)?.checked_sub(start)?;
@@ -230,7 +230,7 @@ fn separable(
         return Ok(());
     }
     let combinations = evens.iter().fold(1_u64, |all, own| all.saturating_mul(own.len() as u64));
-    // The hull of all parts, for when reading it is cheaper than reading each part.
+    // The bounding region of all parts, for when reading it is cheaper than reading each part.
     let hull = source_region(there, matched, |dimension| {
         let own = evens.get(dimension)?;
         let first = own.first()?.from;
@@ -388,8 +388,8 @@ mod tests {
         Indexes::Blocks { start, stride, block, len }
     }
 
-    /// The elements of a source of `extents`, each its own place, as far as region `region` of the virtual
-    /// dataset has them, 255 elsewhere; beside what walking every element gives.
+    /// The elements in `region` of the virtual dataset, read from a source of `extents` in which each element is its
+    /// own position, with 255 elsewhere; and the expected ones, found by walking every element.
     fn both(here: &Elements, there: &Elements, extents: &[u64], region: &Region) -> (Vec<u8>, Vec<u8>) {
         let source: Vec<u8> = (0..u8::try_from(element_count(extents).unwrap()).unwrap()).collect();
         let mut read = |part: &Region| -> Result<Vec<u8>> {

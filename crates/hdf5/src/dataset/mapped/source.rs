@@ -28,7 +28,7 @@ impl SourceFile<'_> {
         }
     }
 
-    /// Adds to an error in another file the name of that file.
+    /// Adds the name of the other file to an error in it.
     pub(super) fn in_it(&self, e: Error) -> Error {
         match self {
             SourceFile::Same(_) => e,

@@ -1,4 +1,4 @@
-//! The mappings of a virtual dataset as they are stored, and which of their sources are missing.
+//! The stored mappings of a virtual dataset, and which of their sources are missing.
 
 use super::{Chain, Kind, MAX_MISSING, MAX_SOURCES, Mapped, Mapping};
 use crate::dataset::Dataset;
@@ -8,7 +8,7 @@ use crate::format::encoding::DataspaceSelection;
 use hyperslab_core::Result;
 use std::sync::atomic::AtomicU32;
 
-/// One mapping: elements of a virtual dataset, and the elements of another dataset that they are.
+/// One mapping: elements of a virtual dataset, and the elements of another dataset that they come from.
 #[derive(Clone, Debug)]
 pub struct SourceMapping<'a> {
     /// The name of the file of the source; `.` for the file itself. `%b` stands for the number of a block, `%%` for a
@@ -47,10 +47,10 @@ impl Mapped {
         let sources = AtomicU32::new(MAX_SOURCES);
         let chain = Chain::after(before, file, self.own, &sources)?;
         let mut last: Option<&Mapping> = None;
-        // The number of numbered sources of these names that were looked for.
+        // The number of numbered sources with these names that were looked for.
         let mut tried = 0;
         for mapping in &self.mappings {
-            // Neighbouring mappings often have the same source. Of numbered ones, each has its own number of blocks.
+            // Neighbouring mappings often have the same source. Each numbered mapping has its own number of blocks.
             let is_same = |last: &Mapping| (&last.file, &last.dataset) == (&mapping.file, &mapping.dataset);
             if !last.is_some_and(is_same) {
                 tried = 0;

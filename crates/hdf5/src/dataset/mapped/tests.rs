@@ -1,4 +1,4 @@
-//! Virtual datasets that our own writer has written.
+//! Virtual datasets written by our own writer.
 
 use crate::File;
 use crate::format::Address;

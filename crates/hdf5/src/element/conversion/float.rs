@@ -12,7 +12,7 @@ pub(super) struct Float {
     little_endian: bool,
     sign: u32,
     exponent: (u32, u32),
-    /// Where the fraction is: the bits behind the leading one.
+    /// The position of the fraction: the bits after the leading one.
     fraction: (u32, u32),
     bias: i64,
     /// Whether the leading bit is stored, above the fraction, as in the long doubles of x86.
@@ -20,11 +20,11 @@ pub(super) struct Float {
 }
 
 impl Float {
-    /// The layout, if it has numbers as IEEE has them: with a leading bit, infinities and NaN.
+    /// The layout, if it represents numbers as IEEE 754 does: with a leading bit, infinities and NaN.
     pub(super) fn of(class: &FloatingPoint, size: u32) -> Option<Float> {
         let kind = FloatKind::of(class, size);
         let size = usize::try_from(size).ok().filter(|size| *size <= 16)?;
-        // libhdf5 calls the long doubles of x86 not normalized, although the leading bit of theirs is set.
+        // libhdf5 describes the long doubles of x86 as not normalized, although their leading bit is set.
         let has_leading_bit = class.normalization != Normalization::MostSignificantBitImplied;
         let fraction = u32::from(class.mantissa_size).checked_sub(u32::from(has_leading_bit))?;
         let fits =
@@ -77,7 +77,7 @@ impl Float {
 
     pub(super) fn write(&self, value: Value, row: &mut [u8]) {
         let bits = match (value, self.kind) {
-            // As the processor does it, which is faster.
+            // The processor does these conversions, which is faster.
             (Value::Integer(value), FloatKind::Single) => single_of(value).to_bits().into(),
             (Value::Float(value), FloatKind::Single) => single(value).to_bits().into(),
             (Value::Integer(value), FloatKind::Double) => double_of(value).to_bits().into(),
@@ -219,7 +219,7 @@ mod tests {
             (-0.75, 0xbffe << 64 | 3 << 62),
             (-0.0, 0x8000 << 64),
             (f64::INFINITY, 0x7fff << 64 | 1 << 63),
-            // A subnormal double is none there.
+            // A subnormal double is a normal number there.
             (5e-324, (16_383 - 1074) << 64 | 1 << 63),
         ] {
             assert_eq!(converted(&double, value.to_bits().into(), &extended()), bits, "{value}");
@@ -259,7 +259,7 @@ mod tests {
         );
         let largest = 0x7ffe << 64 | u128::from(u64::MAX);
         assert_eq!(converted(&extended(), largest, &double), f64::INFINITY.to_bits().into());
-        // Half of the smallest double is a tie; more than it is that double.
+        // Half of the smallest double is a tie; anything more becomes that double.
         let half = (16_383 - 1075) << 64 | 1 << 63;
         assert_eq!(converted(&extended(), half, &double), 0);
         assert_eq!(converted(&extended(), half + 1, &double), 1);

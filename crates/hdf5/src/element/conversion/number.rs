@@ -17,7 +17,7 @@ pub(super) enum Value {
     Integer(i128),
     /// Also every number that is not finite.
     Float(f64),
-    /// `digits` × 2^`power`: no double may be equal to it.
+    /// `digits` × 2^`power`, which may not be equal to any double.
     Exact {
         negative: bool,
         digits: u128,
@@ -66,15 +66,15 @@ impl Number {
     }
 }
 
-/// The integer of a number, without its fraction. What no integer is, NaN, becomes 0: libhdf5 leaves it to the C
-/// compiler, which leaves it to the processor, so that the same file has the minimum of signed integers on x86 and 0 on
-/// ARM, as here on all machines.
+/// The integer part of a number. NaN, which has none, becomes 0: libhdf5 leaves it to the C compiler, which leaves it
+/// to the processor, so the same file gives the minimum of signed integers on x86 and 0 on ARM. Here, it is 0 on all
+/// machines.
 #[expect(clippy::cast_possible_truncation, reason = "truncates and saturates, as libhdf5 does")]
 fn whole(value: f64) -> i128 {
     value as i128
 }
 
-/// The integer of `digits` × 2^`power`, without its fraction; the nearest one if it is out of range.
+/// The integer part of `digits` × 2^`power`; the nearest integer if it is out of range.
 fn whole_of(negative: bool, digits: u128, power: i64) -> i128 {
     let shift = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
     let magnitude = match power >= 0 {

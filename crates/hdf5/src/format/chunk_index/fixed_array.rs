@@ -39,7 +39,7 @@ pub enum Content {
     PageBitmap(Vec<u8>),
 }
 
-/// What the layout of a data block depends on.
+/// The parameters that determine the layout of a data block.
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlockContext {
     /// The widths of addresses and lengths.
@@ -58,7 +58,7 @@ impl FixedArrayHeader {
         12 + u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
 
-    /// What the layout of the data block depends on.
+    /// The parameters that determine the layout of the data block.
     pub fn data_block(&self, sizes: &Sizes) -> DataBlockContext {
         // There are pages only if one page is not enough.
         let page_elements = 1_u64.checked_shl(self.page_bits.into()).filter(|max| self.max_entries > *max);
@@ -81,7 +81,7 @@ impl DataBlockContext {
         self.page_elements.map_or(0, |max| self.elements.div_ceil(max))
     }
 
-    /// What the layout of a page depends on. The last page may hold fewer elements.
+    /// The parameters that determine the layout of a page. The last page may hold fewer elements.
     pub fn page(&self, page: u64) -> PageContext {
         let max = self.page_elements.unwrap_or(0);
         let elements = self.elements.saturating_sub(page.saturating_mul(max)).min(max);

@@ -13,7 +13,7 @@ pub struct DataBlockPage {
     pub elements: Vec<Element>,
 }
 
-/// What the layout of a page depends on.
+/// The parameters that determine the layout of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageContext {
     /// The widths of addresses and lengths.

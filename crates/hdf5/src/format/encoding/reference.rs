@@ -81,7 +81,7 @@ pub struct RegionReference {
     pub selection: DataspaceSelection,
 }
 
-/// What the layout of a reference in an element depends on.
+/// The parameters that determine the layout of a reference in an element.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredReferenceContext {
     /// The widths of addresses and lengths.

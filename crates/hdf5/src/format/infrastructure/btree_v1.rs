@@ -42,7 +42,7 @@ pub struct ChunkKeys {
     pub offsets: Vec<u64>,
 }
 
-/// What the layout of a node depends on.
+/// The parameters that determine the layout of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct BtreeV1Context {
     /// The widths of addresses and lengths.

@@ -60,7 +60,7 @@ pub struct ChildPointer {
     pub total_records: u64,
 }
 
-/// What the layout of a node depends on.
+/// The parameters that determine the layout of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct BtreeV2Context {
     /// The widths of addresses and lengths.

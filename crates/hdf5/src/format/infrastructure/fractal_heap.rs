@@ -102,7 +102,7 @@ impl FractalHeapHeader {
         self.flags & DIRECT_BLOCK_CHECKSUMS != 0
     }
 
-    /// What the layout of a direct block depends on.
+    /// The parameters that determine the layout of a direct block.
     pub fn direct_block_context(&self, sizes: &Sizes) -> DirectBlockContext {
         DirectBlockContext {
             sizes: *sizes,
@@ -111,7 +111,7 @@ impl FractalHeapHeader {
         }
     }
 
-    /// What the layout of an indirect block with `rows` rows depends on.
+    /// The parameters that determine the layout of an indirect block with `rows` rows.
     pub fn indirect_block_context(&self, sizes: &Sizes, rows: u32) -> Result<IndirectBlockContext> {
         let geometry = self.table.geometry()?;
         let width = usize::from(self.table.width);
@@ -126,7 +126,7 @@ impl FractalHeapHeader {
         })
     }
 
-    /// What the layout of a heap ID depends on.
+    /// The parameters that determine the layout of a heap ID.
     pub fn heap_id_context(&self, sizes: &Sizes) -> HeapIdContext {
         let of_block = self.table.max_direct_block_size.checked_ilog2().unwrap_or(0).div_ceil(8);
         let of_object = self.max_managed_object_size.checked_ilog2().unwrap_or(0) / 8 + 1;

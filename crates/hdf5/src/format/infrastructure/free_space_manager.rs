@@ -56,7 +56,7 @@ impl FreeSpaceManagerHeader {
         18 + 7 * u64::from(sizes.lengths) + u64::from(sizes.offsets)
     }
 
-    /// What the layout of the section list depends on.
+    /// The parameters that determine the layout of the section list.
     pub fn section_list_context(&self, sizes: &Sizes) -> SectionListContext {
         SectionListContext {
             sizes: *sizes,

@@ -18,7 +18,7 @@ pub struct SharedMessageTable {
 pub struct SharedMessageIndex {
     /// The structure that `index` points to.
     pub index_type: SharedMessageIndexType,
-    /// Bit n is set for message type n, as in libhdf5. (The specification numbers the bits in another way.)
+    /// Bit n is set for message type n, as in libhdf5. (The specification numbers the bits differently.)
     pub message_types: u16,
     /// The minimum size in bytes of a shared message.
     pub min_message_size: u32,
@@ -50,7 +50,7 @@ pub struct SharedMessageList {
     pub messages: Vec<SharedMessage>,
 }
 
-/// What the size of a table depends on.
+/// The parameters that determine the size of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedMessageTableContext {
     /// The widths of addresses and lengths.
@@ -59,7 +59,7 @@ pub struct SharedMessageTableContext {
     pub index_count: u8,
 }
 
-/// What the size of a list depends on.
+/// The parameters that determine the size of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedMessageListContext {
     /// The widths of addresses and lengths.

@@ -4,7 +4,7 @@
 
 use hyperslab_core::{Decoder, Result};
 
-/// The character set of a text. Many files hold bytes that it does not allow.
+/// The character set of a string. Many files hold bytes that it does not allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CharacterSet {
     /// ASCII.

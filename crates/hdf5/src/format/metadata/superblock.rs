@@ -31,7 +31,7 @@ pub enum Version {
     V0(SymbolTableRoot),
     /// Version 1.
     V1 {
-        /// The fields that version 0 has too.
+        /// The fields that version 0 also has.
         root: SymbolTableRoot,
         /// Half the maximum number of entries of a B-tree node that indexes chunks.
         indexed_storage_k: u16,

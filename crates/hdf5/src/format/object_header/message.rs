@@ -38,7 +38,7 @@ pub struct MessageFlags(pub u8);
 /// A message that borrows its body from the chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
-    /// What stands before the body.
+    /// The fields before the body.
     pub prefix: MessagePrefix,
     /// The body, not decoded.
     pub body: &'a [u8],

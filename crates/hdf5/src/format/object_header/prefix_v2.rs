@@ -5,7 +5,7 @@
 use crate::format::Structure;
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The prefix of a version 2 object header. The checksum after the messages covers it too.
+/// The prefix of a version 2 object header. The checksum after the messages also covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrefixV2 {
     /// Whether messages have creation indexes.

@@ -122,7 +122,7 @@ fn circles_shared_nodes_and_wrong_levels_are_malformed() {
         (&[(1, &[200]), (1, &[200])], Some("level 1, expected 0")),
         (&[(2, &[200]), (0, &[1])], Some("level 0, expected 1")),
         (&[(1, &[200, 200]), (0, &[1])], Some("two nodes refer to it, expected a tree")),
-        // Past the end, in the words of the storage.
+        // Past the end, as reported by the storage.
         (&[(1, &[600]), (0, &[1])], None),
         (&[(1, &[u64::MAX - 1])], None),
     ] {
@@ -134,7 +134,8 @@ fn circles_shared_nodes_and_wrong_levels_are_malformed() {
 
 #[test]
 fn nodes_within_nodes_cost_no_more_than_the_file() {
-    // Each leaf begins inside the one before and claims all that follows: quadratic work, were there no bound.
+    // Each leaf begins inside the previous one and claims everything that follows: quadratic work if there were no
+    // bound.
     let leaf_entries = 1000_u16;
     let mut bytes = Vec::new();
     let children: Vec<u64> = (0..100).map(|i| 8192 + i * 24).collect();

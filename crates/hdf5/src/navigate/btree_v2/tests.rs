@@ -52,7 +52,7 @@ impl Builder {
         Address(address as u64)
     }
 
-    /// A subtree of all `records`, in nodes as full as it takes.
+    /// A subtree of all `records`, in nodes that are as full as necessary.
     fn subtree(&mut self, level: usize, records: &[Record]) -> ChildPointer {
         let mut e = Encoder::new();
         let total_records = records.len() as u64;
@@ -114,7 +114,7 @@ fn all(reader: &Reader) -> Result<Vec<Record>> {
     Ok(found)
 }
 
-/// Hashes of which some occur many times, in order.
+/// Hashes in order, some of which occur many times.
 fn sample(count: u8) -> Vec<Record> {
     (0..count).map(|n| record(u32::from(n) / 7 * 10, n)).collect()
 }

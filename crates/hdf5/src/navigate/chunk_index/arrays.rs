@@ -243,5 +243,5 @@ impl<'a, 'b> Array<'a, 'b> {
     }
 }
 
-/// What is fetched of a block of the index.
+/// The number of bytes that are fetched of a block of the index.
 const USUAL_BLOCK: u64 = 1024;

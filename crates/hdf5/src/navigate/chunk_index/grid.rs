@@ -56,7 +56,7 @@ impl Grid {
         self.current.contains(&0)
     }
 
-    /// The order of the chunks within the current dimensions, in which B-trees have them.
+    /// The order of the chunks within the current dimensions, as in B-trees.
     pub(crate) fn row_major(&self) -> Order {
         Order { dims: self.current.iter().copied().enumerate().collect() }
     }

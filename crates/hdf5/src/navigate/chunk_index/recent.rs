@@ -1,14 +1,14 @@
-//! The chunk tables that were used last.
+//! The chunk tables that were used most recently.
 
 use super::{ChunkIndex, ChunkTable, load};
 use crate::navigate::Reader;
 use hyperslab_core::{Limits, Result};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The chunk tables of the datasets that were opened last. Opening one again, to read another part, does not read its
-/// index again. Open datasets keep their own tables.
+/// The chunk tables of the datasets that were opened most recently. If a dataset is opened again to read another part,
+/// its index is not read again. Open datasets keep their own tables.
 pub(crate) struct RecentTables {
-    /// Each with its location. The one used last is last.
+    /// Each with its location. The most recently used one is last.
     kept: Mutex<Vec<(ChunkIndex, Arc<ChunkTable>)>>,
     max: usize,
 }
@@ -47,7 +47,7 @@ impl RecentTables {
 
     fn keep(&self, index: ChunkIndex, table: &Arc<ChunkTable>) {
         let mut kept = self.lock();
-        // Another thread may have read it meanwhile.
+        // Another thread may have read it in the meantime.
         kept.retain(|(known, _)| *known != index);
         kept.push((index, Arc::clone(table)));
         let mut left = self.max;

@@ -12,7 +12,7 @@ pub struct ChunkTable {
     /// `rank` coordinates for each entry.
     positions: Vec<u64>,
     entries: Vec<ChunkEntry>,
-    /// For chunks that follow each other: used in place of entries.
+    /// For consecutive chunks: used in place of entries.
     rule: Option<Rule>,
     _charges: Vec<Charge>,
 }
@@ -37,7 +37,7 @@ pub struct ChunkRecord<'a> {
     pub entry: ChunkEntry,
 }
 
-/// Chunks that follow each other.
+/// Consecutive chunks.
 #[derive(Debug)]
 struct Rule {
     address: Address,
@@ -205,7 +205,7 @@ fn row(positions: &[u64], rank: usize, at: usize) -> &[u64] {
 }
 
 /// Whether the positions are sorted and distinct. Nearly all indexes list chunks in this order, so this check runs over
-/// every chunk: it takes no bounds checks.
+/// every chunk; it therefore has no bounds checks.
 fn is_ascending(positions: &[u64], rank: usize, entries: usize) -> bool {
     if rank == 0 {
         return entries <= 1;

@@ -1,4 +1,4 @@
-//! Indexes that HDF5 wrote, against where it wrote the chunks.
+//! Indexes that HDF5 wrote, compared with where it wrote the chunks.
 
 use super::*;
 use crate::format::Sizes;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyperslab_core::Limits;
 use std::path::{Path, PathBuf};
 
-/// What the generator says of a file.
+/// What the generator reports about a file.
 struct Example {
     file: Bytes,
     sizes: Sizes,
@@ -127,7 +127,7 @@ fn an_index_that_was_never_written_has_no_chunks() {
 fn damage_anywhere_never_panics() {
     for name in names() {
         let example = example(&name);
-        // Bytes of the first structure, and some of what it leads to.
+        // Bytes of the first structure, and some of what it points to.
         let start = usize::try_from(example.index.address.get().unwrap_or(0) + example.base).unwrap();
         let step = (example.file.len() / 50).max(1);
         let places = (start..example.file.len()).take(50).chain((0..example.file.len()).step_by(step));

@@ -1,4 +1,4 @@
-//! A cache of values that were read last, bounded in bytes.
+//! A cache of the most recently read values, bounded in bytes.
 
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;

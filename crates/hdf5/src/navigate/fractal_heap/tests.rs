@@ -1,4 +1,4 @@
-//! Heaps made for the purpose, and heaps that the reference library wrote.
+//! Heaps made for these tests, and heaps that the reference library wrote.
 
 use super::*;
 use crate::format::Sizes;

@@ -34,7 +34,7 @@ fn read(file: (&[u8], &str), name: &str) -> (Reader, ObjectHeader) {
     (reader, header)
 }
 
-/// Reads the header of an object whose file `change` has damaged; it gets the intact header.
+/// Reads the header of an object from a file that `change` has damaged; `change` gets the intact header.
 fn damaged(
     file: (&[u8], &str),
     name: &str,

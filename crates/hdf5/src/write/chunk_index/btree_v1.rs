@@ -16,7 +16,7 @@ pub(super) struct Tree<'a> {
     pub(super) sink: &'a mut dyn Sink,
     /// The chunks, sorted; at least one.
     pub(super) records: &'a Records,
-    /// The positions of their numbers.
+    /// Gives the position of each chunk number.
     pub(super) order: &'a Order,
     pub(super) chunk_dims: &'a [u64],
     pub(super) element_size: u64,
@@ -71,7 +71,7 @@ impl Tree<'_> {
             let is_last = number + 1 == count_of_nodes;
             let right =
                 if is_last { Address::UNDEFINED } else { self.sink.allocate(SpaceKind::Metadata, len)? };
-            // The first ones have one more if the numbers cannot be equal.
+            // The first nodes have one child more if the numbers cannot be equal.
             let own = (count + count_of_nodes - 1 - number) / count_of_nodes;
             let own: Vec<Child> = children.by_ref().take(own).collect();
             nodes.push((own.first().map_or(0, |(first, _)| *first), address));
@@ -95,7 +95,7 @@ impl Tree<'_> {
         Ok(nodes)
     }
 
-    /// The keys of a node: the first chunks of its children, and that of what follows at `end`.
+    /// The keys of a node: the first chunks of its children, and the first chunk after it, at `end`.
     fn keys(&self, context: &BtreeV1Context, children: &[Child], end: Option<usize>) -> Result<ChunkKeys> {
         let NodeType::Chunks { rank } = context.node_type else {
             return Err(Error::invalid("keys of chunks in a tree of links"));
@@ -111,7 +111,7 @@ impl Tree<'_> {
             self.push_offsets(&mut keys, &scaled, 0)?;
         }
         if end.is_none() {
-            // As libhdf5 ends a tree: with a chunk without bytes, one further along each dimension than the last one.
+            // libhdf5 ends a tree with a chunk without bytes, one further along each dimension than the last one.
             let (number, _) = self.records.get(self.records.len().saturating_sub(1)).unzip();
             self.order.position(number.unwrap_or(0), &mut scaled);
             scaled.iter_mut().for_each(|at| *at = at.saturating_add(1));
@@ -121,7 +121,7 @@ impl Tree<'_> {
         Ok(keys)
     }
 
-    /// Adds the offset of a chunk, and that within elements.
+    /// Adds the offset of a chunk, and the offset within elements.
     fn push_offsets(&self, keys: &mut ChunkKeys, scaled: &[u64], within: u64) -> Result<()> {
         for (at, chunk) in scaled.iter().zip(self.chunk_dims) {
             keys.offsets.push(at.checked_mul(*chunk).ok_or_else(|| {

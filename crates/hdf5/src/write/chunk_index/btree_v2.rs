@@ -11,10 +11,10 @@ use crate::write::Sink;
 use crate::write::btree_v2::{BtreeV2Builder, BtreeV2Parameters};
 use hyperslab_core::{Error, Result};
 
-/// What a tree holds.
+/// The content of a tree.
 pub(super) struct Tree<'a> {
     pub(super) client: Client,
-    /// The positions of the numbers of chunks.
+    /// Gives the position of each chunk number.
     pub(super) order: &'a Order,
     /// The chunks, sorted.
     pub(super) records: &'a Records,
@@ -34,7 +34,7 @@ impl Tree<'_> {
             Client::Unfiltered => RecordType::Chunk,
             Client::Filtered { .. } => RecordType::FilteredChunk,
         };
-        // Records are elements of arrays with a position.
+        // Records are array elements with a position.
         let record_size = u16::try_from(8 * self.order.rank())
             .ok()
             .and_then(|len| len.checked_add(self.client.element_size(&sizes).into()))

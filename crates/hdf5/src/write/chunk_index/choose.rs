@@ -1,4 +1,4 @@
-//! Which chunk index a dataset gets, and which version its Data Layout message.
+//! The choice of the chunk index of a dataset, and of the version of its Data Layout message.
 //!
 //! Spec: HDF5 IV.A.2.i Data Layout Message. The choice is that of libhdf5.
 
@@ -10,7 +10,7 @@ use crate::format::{Address, Sizes};
 use crate::write::LibraryVersion;
 use hyperslab_core::{Error, Result};
 
-/// What the chunk index of a dataset depends on.
+/// The properties that determine the chunk index of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkedStorage {
     /// The current dimensions.
@@ -65,7 +65,7 @@ impl ChunkedStorage {
         Ok(IndexChoice { version, chunked, chunk_bytes, filtered: self.filtered })
     }
 
-    /// The size of a chunk before filters. Also checks what all indexes expect of the dimensions.
+    /// The size of a chunk before filters. Also checks what all indexes require of the dimensions.
     fn chunk_bytes(&self) -> Result<u64> {
         let rank = self.dims.len();
         if rank == 0 || self.max_dims.len() != rank || self.chunk_dims.len() != rank {
@@ -75,7 +75,7 @@ impl ChunkedStorage {
             )));
         }
         for (dim, (max, chunk)) in self.dims.iter().zip(self.max_dims.iter().zip(&self.chunk_dims)) {
-            // libhdf5 refuses larger chunks too, except in datasets that are still empty.
+            // libhdf5 also refuses larger chunks, except in datasets that are still empty.
             if *chunk == 0 || dim > max || *dim != 0 && chunk > max {
                 return Err(Error::invalid(format!(
                     "chunk dimensions {:?} of a dataset of {:?}, expected 1 to the maximum dimensions {:?}",
@@ -92,7 +92,7 @@ impl ChunkedStorage {
         })
     }
 
-    /// The version of the message, and the library that it needs because of what.
+    /// The version of the message, and the library version that it needs, with the reason.
     fn version(&self, chunk_bytes: u64, low: LibraryVersion) -> (Version, &'static str, LibraryVersion) {
         if chunk_bytes > u32::MAX.into() {
             (Version::V5, "chunks of 4 GiB or more", LibraryVersion::V2_0)
@@ -115,7 +115,7 @@ impl ChunkedStorage {
             }
             0 if self.early_allocation && !self.filtered => ChunkIndex::Implicit,
             0 => ChunkIndex::FixedArray { page_bits: PAGE_BITS },
-            // Where lengths are narrower, libhdf5 takes unlimited dimensions for limited ones, and then opens no
+            // If lengths are narrower, libhdf5 mistakes unlimited dimensions for limited ones, and then opens no
             // extensible array.
             1 if self.length_size >= 8 => ChunkIndex::ExtensibleArray(EXTENSIBLE_ARRAY),
             _ => BTREE_V2,
@@ -139,7 +139,7 @@ impl IndexChoice {
         DataLayout { version: self.version, class: LayoutClass::Chunked(self.chunked.clone()) }
     }
 
-    /// The message of a dataset with this index, or whose chunks begin there.
+    /// The message of a dataset with this index, or whose chunks begin at this address.
     pub(super) fn layout(self, address: Address, single: Option<FilteredChunk>) -> DataLayout {
         let index = match single {
             Some(_) => ChunkIndex::SingleChunk { filtered: single },
@@ -153,8 +153,8 @@ impl IndexChoice {
         &self.chunked
     }
 
-    /// The size in bytes of the field with the stored size of a chunk; `None` without filters. libhdf5 gives the field
-    /// a byte more than the size of a chunk before filters needs, since version 5 the width of lengths.
+    /// The size in bytes of the field with the stored size of a chunk; `None` without filters. libhdf5 makes the field
+    /// one byte larger than the size of a chunk before filters needs; since version 5, it is as wide as a length.
     pub(super) fn size_width(&self, sizes: &Sizes) -> Option<u8> {
         let width = match (&self.chunked.index, self.version) {
             (ChunkIndex::BtreeV1, _) => 4,

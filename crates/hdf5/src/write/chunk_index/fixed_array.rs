@@ -13,7 +13,7 @@ use hyperslab_core::{Error, Result};
 
 /// Writes an array of `count` elements. Returns the address of its header.
 ///
-/// All pages are allocated, those without chunks stay unwritten.
+/// All pages are allocated; those without chunks stay unwritten.
 pub(super) fn write(
     sink: &mut dyn Sink,
     client: Client,

@@ -5,7 +5,7 @@ use crate::format::chunk_index::Element;
 use hyperslab_core::{Error, Result};
 use std::collections::BTreeMap;
 
-/// The place of each stored chunk. 24 bytes for each, however many chunks the dataset may have.
+/// The place of each stored chunk. Takes 24 bytes for each, however many chunks the dataset may have.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     list: Vec<Record>,
@@ -50,7 +50,7 @@ impl Records {
         self.list.len()
     }
 
-    /// The chunk at a place in the list.
+    /// The chunk with this index in the list.
     pub(super) fn get(&self, at: usize) -> Option<(u64, Element)> {
         self.list.get(at).map(|record| self.element(record))
     }
@@ -96,7 +96,7 @@ impl<'a> Elements<'a> {
         self.end
     }
 
-    /// The elements of the `len` chunks from number `first`. Those of chunks that were not stored have no address.
+    /// The elements of the `len` chunks from number `first`. Chunks that were not stored have elements without address.
     pub(super) fn take(&mut self, first: u64, len: u64) -> Result<Vec<Element>> {
         let none = Element { address: Address::UNDEFINED, size: 0, filter_mask: 0 };
         let len = usize::try_from(len).map_err(|_| Error::invalid(format!("{len} elements in a block")))?;

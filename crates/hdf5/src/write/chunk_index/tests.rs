@@ -36,7 +36,7 @@ fn storage(dims: &[u64], max_dims: &[u64], chunk_dims: &[u64], filtered: bool) -
 }
 
 impl Case<'_> {
-    /// Where the chunk with this number in the case is said to be. Indexes are read without chunks.
+    /// The location of the chunk with this number according to the index. Indexes are read without chunks.
     fn entry(&self, number: usize) -> ChunkEntry {
         let number = number as u64;
         let bytes = self.storage.chunk_dims.iter().product::<u64>() * self.storage.element_size;
@@ -277,7 +277,7 @@ fn whole_files_pass_all_checks() {
                 let single = of(&[4, 6], &[4, 6], &[4, 6]);
                 let early = ChunkedStorage { early_allocation: true, ..of(&[4, 6], &[9, 6], &[2, 3]) };
                 let early_chunks = all(&[5, 2]);
-                // The block of an implicit index has chunks past the dataset too; other indexes have none.
+                // The block of an implicit index also has chunks past the dataset; other indexes have none.
                 let inside: Vec<_> = early_chunks.iter().filter(|at| at[0] < 2).cloned().collect();
                 let line = |max: u64| of(&[5000], &[max], &[2]);
                 let grid = of(&[14, 17, 10], &[NO, 17, NO], &[2, 3, 4]);

@@ -63,7 +63,7 @@ fn messages_of_datasets_have_the_versions_of_the_lower_bound() {
         // A null dataspace needs version 2.
         let space = file.message::<Dataspace>(&file.object("nothing")).unwrap();
         assert_eq!((space.version, space.extent), (DataspaceVersion::V2, Extent::Null));
-        // The oldest libraries know the old message alone.
+        // The oldest libraries know only the old message.
         let scalar = file.object("scalar");
         assert_eq!(file.message::<Dataspace>(&scalar).unwrap().extent, Extent::Scalar);
         let old = file.message::<FillValueOld>(&scalar).map(|fill| fill.value);
@@ -212,7 +212,7 @@ fn chunks_pass_every_filter_that_has_a_codec() {
 
 #[test]
 fn chunks_of_filters_without_a_codec_are_stored_as_they_come() {
-    // The second rounds elements before they come here: they are stored as they are.
+    // The second filter rounds elements before they get here: they are stored unchanged.
     for (id, wanted) in
         [(32_017, Err("filter 32017 (SZ)".to_owned())), (filters::BITGROOM, Ok(rows(2, 0..8).to_vec()))]
     {

@@ -39,7 +39,7 @@ impl<const N: usize> FractalHeapBuilder<N> {
                     filters.root_direct_block_size = stored.size;
                     filters.root_direct_block_mask = stored.filter_mask;
                 }
-                // libhdf5 gives the root its place in the table when the second block comes.
+                // libhdf5 puts the root in the table when the second block is added.
                 self.header.direct_block_iterator = 0;
                 entry.address
             }
@@ -71,7 +71,8 @@ impl<const N: usize> FractalHeapBuilder<N> {
         Ok(DirectBlockEntry { address, filtered })
     }
 
-    /// Writes the indirect block with this offset and number of rows, after those below it. It has these blocks.
+    /// Writes the indirect block with this offset and number of rows, after the blocks below it. It contains these
+    /// blocks.
     fn indirect_block(
         &self,
         sink: &mut dyn Sink,
@@ -108,8 +109,8 @@ impl<const N: usize> FractalHeapBuilder<N> {
         put(sink, SpaceKind::Metadata, &block, &context)
     }
 
-    /// The bytes for objects in all blocks of a table with this number of rows, even those that do not exist; with no
-    /// rows, in the only block.
+    /// The number of bytes for objects in all blocks of a table with this number of rows, including blocks that do not
+    /// exist; with no rows, in the only block.
     fn free_of_rows(&self, rows: u32) -> u64 {
         let mut by_row: Vec<u64> = Vec::new();
         let width = u64::from(WIDTH);

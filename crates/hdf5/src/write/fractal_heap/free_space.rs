@@ -98,7 +98,7 @@ impl<const N: usize> FractalHeapBuilder<N> {
     }
 }
 
-// As libhdf5 has them.
+// As in libhdf5.
 const SECTION_CLASSES: u16 = 4;
 const SHRINK_PERCENT: u16 = 80;
 const EXPAND_PERCENT: u16 = 120;

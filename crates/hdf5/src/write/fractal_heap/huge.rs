@@ -1,4 +1,4 @@
-//! The huge objects of a heap, which lie directly in the file.
+//! The huge objects of a heap, which are stored directly in the file.
 
 use super::FractalHeapBuilder;
 use crate::format::infrastructure::btree_v2::{Record, RecordType};

@@ -1,4 +1,4 @@
-//! Collections without addresses, built by threads at the same time.
+//! Collections without addresses, built by several threads at the same time.
 //!
 //! Spec: HDF5 III.E Disk Format: Level 1E - Global Heap
 
@@ -10,8 +10,8 @@ use crate::format::{Address, Sizes};
 use hyperslab_core::{Error, Result};
 use std::ops::Range;
 
-/// Collections for the elements of a chunk. Their sizes are known before their addresses. IDs have the number of a
-/// collection, counted from 1, until [`RelocatableHeap::place`] replaces it by an address.
+/// Collections for the elements of a chunk. Their sizes are known before their addresses. IDs contain the number of a
+/// collection, counted from 1, until [`RelocatableHeap::place`] replaces it with an address.
 ///
 /// Only the last collection may have free space, and only if it is smaller than libhdf5 can read.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl RelocatableHeap {
             None => {
                 self.collections.push(Collection::new(self.sizes));
                 let new = self.collections.len() - 1;
-                // A large object is alone, so that the open collection does not remain small.
+                // A large object gets its own collection, so that the open one does not stay small.
                 if len <= MAX_LEN / 2 || self.open.is_none() {
                     self.open = Some(new);
                 }
@@ -71,13 +71,13 @@ impl RelocatableHeap {
         self.collections.iter().map(Collection::size)
     }
 
-    /// Replaces the IDs in `stored`, and in the objects that contain IDs themselves, by those of collections at these
+    /// Replaces the IDs in `stored`, and in objects that themselves contain IDs, with those of collections at these
     /// addresses. Returns the bytes of the collections.
     ///
     /// `stored` are all elements that were stored with this heap, and no others.
     ///
     /// # Errors
-    /// If there is another number of addresses, or an element contains an ID that this heap did not give.
+    /// If the number of addresses is wrong, or an element contains an ID that this heap did not assign.
     pub fn place(
         self,
         addresses: &[Address],
@@ -113,7 +113,7 @@ impl Collection {
     }
 }
 
-/// Collections that get their addresses.
+/// Collections that are being assigned their addresses.
 struct Placing<'a> {
     addresses: &'a [Address],
     bytes: Vec<Vec<u8>>,
@@ -152,5 +152,5 @@ fn unknown() -> Error {
     Error::invalid("element with the ID of an object of another global heap")
 }
 
-/// The size up to which collections are filled, as in libhdf5. To read one element, a whole collection is read.
+/// The size up to which collections are filled, as in libhdf5. Reading one element requires reading a whole collection.
 const MAX_LEN: u64 = 65_536;

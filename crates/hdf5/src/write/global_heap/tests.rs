@@ -17,7 +17,7 @@ use crate::write::test_file::TestFile;
 use hyperslab_core::Decoder;
 use hyperslab_core::rows::{Heap, Slot};
 
-/// An object whose bytes tell its number.
+/// An object whose bytes identify its number.
 fn object(number: usize, len: usize) -> Vec<u8> {
     number.to_string().into_bytes().into_iter().cycle().take(len).collect()
 }
@@ -56,7 +56,7 @@ fn objects_are_read_back_from_collections_of_the_sizes_of_libhdf5() {
     let sizes = Sizes::DEFAULT;
     assert_eq!(written(sizes, &[]), []);
     assert_eq!(written(sizes, &[0]), [(4096, 1)]);
-    // 16 bytes for the header, and for that of the object.
+    // 16 bytes each for the header of the collection and that of the object.
     assert_eq!(written(sizes, &[4064]), [(4096, 1)]);
     assert_eq!(written(sizes, &[4065]), [(4104, 1)]);
     assert_eq!(written(sizes, &[100_000, 5]), [(100_032, 1), (4096, 1)]);
@@ -122,7 +122,7 @@ fn meant(rows: &[u8], heap: &Heap<Reference>) -> Vec<Vec<Vec<u8>>> {
     slots(rows).into_iter().map(inner).collect()
 }
 
-/// Stores sequences as a thread does that knows no addresses. Returns the elements.
+/// Stores sequences like a thread that knows no addresses. Returns the elements.
 fn relocated(sink: &mut dyn Sink, converter: &Converter, lens: &[usize]) -> Result<Vec<u8>> {
     let (rows, slots) = rows(lens);
     let mut heap = RelocatableHeap::new(sink.sizes());

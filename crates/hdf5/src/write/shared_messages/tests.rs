@@ -135,7 +135,7 @@ fn dataset(
 
 /// A file of `count` datasets with `attributes` attributes each.
 fn file(list_cutoff: u16, count: u64, attributes: u64) -> TestFile {
-    // Where headers lie, the first pass finds out.
+    // The first pass finds out where headers lie.
     let mut known: Vec<Address> = Vec::new();
     TestFile::write_extended(Sizes::DEFAULT, FORM, &mut |sink| {
         let mut messages = SharedMessages::new(Sizes::DEFAULT, options(list_cutoff))?;

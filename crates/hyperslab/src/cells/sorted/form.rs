@@ -1,8 +1,8 @@
-//! Cells as records: bytes that compare as the cells do, and from which the cells are read back.
+//! Cells as records: bytes that compare in the order of the cells, and from which the cells can be read back.
 //!
-//! A record has the coordinates in an order-preserving form, then the canonical bytes of the attributes, then those of
-//! coordinates that other bytes can equal. No part is a prefix of another one of its column, so records compare as their
-//! parts do.
+//! A record contains the coordinates in an order-preserving form, then the canonical bytes of the attributes, then
+//! those of coordinates that can be equal despite different bytes. No part is a prefix of another part of the same
+//! column, so records compare as their parts do.
 
 use super::records::{LENGTH, MAX_FIXED, length};
 use crate::cells::CellColumn;
@@ -12,7 +12,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Cells, Column};
 use std::ops::Range;
 
-/// How cells of these columns are records.
+/// How cells of these columns are encoded as records.
 pub(super) struct Form {
     columns: Vec<CellColumn>,
     parts: Vec<Placed>,
@@ -55,7 +55,7 @@ impl Form {
         Ok(Form { columns: columns.to_vec(), parts, wanted })
     }
 
-    /// The size of all records, if it is the same and not large: a multiple of 8.
+    /// The size of a record, a multiple of 8, if all records have the same size and it is not large.
     pub(super) fn fixed(&self) -> Option<usize> {
         let sizes = self.parts.iter().map(|placed| placed.part.size());
         let size = sizes.into_iter().try_fold(0_usize, |sum, size| sum.checked_add(size?))?;
@@ -69,7 +69,7 @@ impl Form {
         columns.fold(0, |sum, column| sum.saturating_add(column.datatype.row_size().unwrap_or(usize::MAX)))
     }
 
-    /// Whether a batch has these columns, of one length.
+    /// Checks that a batch has these columns, all of the same length.
     pub(super) fn check(&self, cells: &Cells) -> Result<()> {
         let (found, expected) = (cells.columns.len(), self.columns.len());
         if found != expected {
@@ -120,7 +120,7 @@ impl Form {
         Ok(())
     }
 
-    /// Reads `count` cells back from records, which have their length in front if they are not of fixed size.
+    /// Reads `count` cells back from records, which are preceded by their length if they are not of fixed size.
     pub(super) fn decode(&self, records: &[u8], count: usize) -> Result<Cells> {
         let mut columns: Vec<Unpacked> = self.columns.iter().map(|_| Unpacked::default()).collect();
         match self.fixed() {
@@ -155,7 +155,7 @@ impl Form {
         let mut found = Vec::with_capacity(self.wanted.len());
         for wanted in &self.wanted {
             let column = self.columns.get(*wanted).ok_or_else(broken)?;
-            // A column can be asked for twice.
+            // A column can be requested twice.
             let unpacked = columns.get(*wanted).ok_or_else(broken)?.clone();
             let (name, datatype) = (column.name.clone(), column.datatype.clone());
             found.push(Column { name, datatype, values: unpacked.values() });

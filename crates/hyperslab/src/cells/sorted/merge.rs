@@ -1,4 +1,4 @@
-//! Merges sorted records of memory, or of runs in a file.
+//! Merges sorted records in memory, or from runs in a file.
 
 use super::records::{Records, first, key};
 use super::runs::{Reader, Runs, Writer};
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) struct Merge {
     fixed: Option<usize>,
     sources: Vec<Source>,
-    /// The sources that have a next record, as a heap: none is before the one at half its position.
+    /// The sources that have a next record, as a heap: none sorts before the one at half its position.
     heads: Vec<Head>,
 }
 
@@ -25,7 +25,7 @@ enum Source {
 /// The next record of a source.
 #[derive(Clone, Copy)]
 struct Head {
-    /// The first sixteen bytes, as a number of the same order.
+    /// The first sixteen bytes, as a number that sorts in the same order.
     prefix: u128,
     source: usize,
 }
@@ -39,7 +39,7 @@ impl Merge {
         merge
     }
 
-    /// Merges runs of a file, and reads so many bytes of each at once.
+    /// Merges runs of a file, reading `block` bytes of each at a time.
     fn of_file(places: Vec<Range<u64>>, fixed: Option<usize>, block: usize, runs: &Runs) -> Result<Merge> {
         let mut sources = Vec::with_capacity(places.len());
         for run in places {
@@ -87,7 +87,7 @@ impl Merge {
         Ok(true)
     }
 
-    /// Puts the head at `position` behind those that are before it.
+    /// Moves the head at `position` below those that sort before it.
     fn sink(&mut self, records: &Records, mut position: usize) {
         loop {
             let (left, right) = (2 * position + 1, 2 * position + 2);
@@ -127,7 +127,7 @@ impl Merge {
     }
 }
 
-/// The merge of all runs of a file. Runs that are too many for the memory are first merged to fewer.
+/// The merge of all runs of a file. If there are too many runs for the memory, they are first merged into fewer.
 pub(super) fn of_runs(runs: &mut Runs, fixed: Option<usize>, pool: &Pool) -> Result<Merge> {
     let memory = usize::try_from(pool.memory() / 2).unwrap_or(usize::MAX);
     let most = (memory / MIN_BLOCK).max(2);
@@ -157,14 +157,14 @@ pub(super) fn of_runs(runs: &mut Runs, fixed: Option<usize>, pool: &Pool) -> Res
     }
 }
 
-/// The first sixteen bytes as a number of the same order.
+/// The first sixteen bytes as a number that sorts in the same order.
 fn prefix(key: &[u8]) -> u128 {
     u128::from_be_bytes(first(key))
 }
 
-/// The least number of bytes that are read at once.
+/// The minimum number of bytes that are read at once.
 const MIN_BLOCK: usize = 16 << 10;
-/// The largest number: more is not faster.
+/// The maximum number of bytes that are read at once: more is not faster.
 const MAX_BLOCK: usize = 4 << 20;
-/// The number of records between two looks at the cancel token.
+/// The number of records between two checks of the cancel token.
 const CHECK_EVERY: u64 = 1 << 16;

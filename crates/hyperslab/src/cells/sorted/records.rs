@@ -8,13 +8,13 @@ use hyperslab_model::Cells;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Records of cells: all of one size, or each behind its length and found by an index.
+/// Records of cells: all of one size, or each preceded by its length and found through an index.
 pub(super) struct Records {
     /// The size of all records.
     fixed: Option<usize>,
     bytes: Vec<u8>,
-    /// The beginning of each record, as a number in the order of the records, and its place in `bytes`. Empty for
-    /// records of one size.
+    /// The beginning of each record, as a number that sorts in the order of the records, and its place in `bytes`.
+    /// Empty for records of one size.
     index: Vec<(u64, usize)>,
 }
 
@@ -32,13 +32,13 @@ impl Records {
         self.index.clear();
     }
 
-    /// Gives the memory back.
+    /// Releases the memory.
     pub(super) fn release(&mut self) {
         *self = Records::new(self.fixed);
     }
 
-    /// Adds cells from `from` on, as many as fit in `room` bytes, at least one if there is none yet. Returns the first
-    /// one that was not added.
+    /// Adds cells, starting at `from`: as many as fit in `room` bytes, but at least one if there is none yet. Returns
+    /// the first one that was not added.
     pub(super) fn add(&mut self, form: &Form, cells: &Cells, from: usize, room: usize) -> Result<usize> {
         let count = cells.len();
         if let Some(size) = self.fixed {
@@ -67,7 +67,7 @@ impl Records {
         Ok(count)
     }
 
-    /// Sorts the records. Returns slices that are sorted each, as many as threads worked on them.
+    /// Sorts the records. Returns slices, each of them sorted; there are as many as threads that worked on them.
     pub(super) fn sort(&mut self, pool: &Pool) -> Result<Vec<Range<usize>>> {
         let count = self.len();
         if count == 0 {
@@ -105,7 +105,7 @@ impl Records {
         }
     }
 
-    /// The record at a position, with its length in front if it has one.
+    /// The record at a position, preceded by its length if it has one.
     pub(super) fn get(&self, position: usize) -> Option<&[u8]> {
         match self.fixed {
             Some(size) => {
@@ -150,7 +150,7 @@ fn content_at(bytes: &[u8], start: usize) -> &[u8] {
     end.and_then(|end| record.get(LENGTH..end)).unwrap_or_default()
 }
 
-/// The first bytes, and zeros behind them if there are fewer.
+/// The first bytes, followed by zeros if there are fewer.
 pub(super) fn first<const N: usize>(content: &[u8]) -> [u8; N] {
     content.first_chunk().copied().unwrap_or_else(|| {
         let mut first = [0; N];
@@ -159,12 +159,12 @@ pub(super) fn first<const N: usize>(content: &[u8]) -> [u8; N] {
     })
 }
 
-/// The first eight bytes as a number of the same order.
+/// The first eight bytes as a number that sorts in the same order.
 fn prefix(content: &[u8]) -> u64 {
     u64::from_be_bytes(first(content))
 }
 
-/// Makes room for so many bytes, doubling what there is, but not far beyond what will ever be needed.
+/// Makes room for `more` bytes by doubling the capacity, but not far beyond what will ever be needed.
 fn grow(bytes: &mut Vec<u8>, more: usize, room: usize) {
     if bytes.capacity() - bytes.len() < more {
         bytes.reserve_exact(more.max(bytes.len().min(room.saturating_sub(bytes.len()))));
@@ -205,11 +205,11 @@ fn too_long() -> Error {
     Error::new(ErrorKind::LimitExceeded, "a cell of 4 GiB or more")
 }
 
-/// The largest record of fixed size.
+/// The maximum size of records of fixed size.
 pub(super) const MAX_FIXED: usize = 64;
 /// The size of the length of a record.
 pub(super) const LENGTH: usize = size_of::<u32>();
 /// The size of an entry of the index.
 const ENTRY: usize = size_of::<(u64, usize)>();
-/// The least number of records for which another thread is worth it.
+/// The minimum number of records that makes another thread worthwhile.
 const MIN_SLICE: usize = 1 << 14;

@@ -1,11 +1,11 @@
-//! Runs of sorted records, one behind the other in a scratch file.
+//! Runs of sorted records, one after the other in a scratch file.
 
 use super::records::{LENGTH, Records, key, length};
 use crate::cells::scratch::{Create, Scratch, broken};
 use hyperslab_core::Result;
 use std::ops::Range;
 
-/// Runs in a file that is created when it is first needed, and gone when this value is.
+/// Runs in a file that is created when it is first needed, and removed when this value is dropped.
 pub(super) struct Runs {
     create: Create,
     file: Option<Scratch>,
@@ -26,7 +26,7 @@ impl Runs {
         self.runs.is_empty()
     }
 
-    /// Forgets all runs. The file stays for others, without content.
+    /// Discards all runs. The file remains for later runs, without content.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
         if self.end > 0 && self.file.as_ref().is_some_and(|file| file.clear().is_err()) {
@@ -40,7 +40,8 @@ impl Runs {
         std::mem::take(&mut self.runs)
     }
 
-    /// Adds sorted records. They go on with the last run if they are not before its end, so sorted cells are one run.
+    /// Adds sorted records. They continue the last run if they do not sort before its end, so sorted cells form one
+    /// run.
     pub(super) fn add(&mut self, records: &Records, positions: Range<usize>) -> Result<()> {
         let fixed = records.fixed();
         let record = |position| records.get(position).ok_or_else(broken);
@@ -61,7 +62,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Adds the run that a writer has made of others.
+    /// Adds a run that a writer has merged from others.
     pub(super) fn add_run(&mut self, run: Range<u64>) {
         self.runs.push(run);
     }
@@ -101,7 +102,7 @@ impl<'a> Writer<'a> {
         if self.buffer.len() >= WRITE { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left. Returns the place of the run.
+    /// Writes the remaining records. Returns the place of the run.
     pub(super) fn finish(mut self) -> Result<Range<u64>> {
         self.flush()?;
         Ok(self.start..self.runs.end)
@@ -131,7 +132,7 @@ pub(super) struct Reader {
     block: usize,
     buffer: Vec<u8>,
     at: usize,
-    /// The size of the record at `at`, with its length in front.
+    /// The size of the record at `at`, including the length before it.
     size: usize,
 }
 
@@ -140,12 +141,12 @@ impl Reader {
         Reader { run, fixed, block, buffer: Vec::new(), at: 0, size: 0 }
     }
 
-    /// The record, with its length in front if it has one. Empty before the first one.
+    /// The record, preceded by its length if it has one. Empty before the first one.
     pub(super) fn record(&self) -> &[u8] {
         self.buffer.get(self.at..self.at.saturating_add(self.size)).unwrap_or_default()
     }
 
-    /// Goes on to the next record. Returns false after the last one.
+    /// Advances to the next record. Returns false after the last one.
     pub(super) fn advance(&mut self, runs: &Runs) -> Result<bool> {
         self.at = self.at.saturating_add(self.size);
         self.size = 0;
@@ -165,7 +166,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// Reads on until so many bytes are there.
+    /// Reads until this many bytes are available.
     fn hold(&mut self, bytes: usize, runs: &Runs) -> Result<()> {
         let held = self.buffer.len().saturating_sub(self.at);
         if held >= bytes {

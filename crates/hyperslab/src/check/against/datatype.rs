@@ -33,7 +33,7 @@ pub(super) fn fits(is: &Datatype, expected: &Datatype) -> bool {
     }
 }
 
-/// A datatype as a short text, a named one with its name.
+/// A datatype as a short text; a named datatype with its name.
 pub(super) fn shown(datatype: &Datatype) -> String {
     match datatype {
         Datatype::Named(path, of) => format!("{path} ({of})"),

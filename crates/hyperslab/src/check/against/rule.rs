@@ -3,7 +3,7 @@
 hyperslab_core::rules! {
     MISSING Error "against/missing" "there is no object where the contract names one";
     KIND Error "against/kind" "an object is of another kind: a group, an ndarray, a dimcoord, a datatype, a link";
-    UNREADABLE Error "against/unreadable" "an object or an attribute that the contract speaks of cannot be read";
+    UNREADABLE Error "against/unreadable" "an object or an attribute named in the contract cannot be read";
     TYPE Error "against/type" "elements are of another type";
     SHAPE Error "against/shape" "an array has other dimensions, is longer or shorter, or may become so";
     DIMENSION Error "against/dimension" "a dimension is shared through another dimcoord, or through none";
@@ -12,7 +12,7 @@ hyperslab_core::rules! {
     ATTRIBUTE_TYPE Error "against/attribute-type" "an attribute is of another type";
     ATTRIBUTE_SHAPE Error "against/attribute-shape" "an attribute has another shape";
     ATTRIBUTE_VALUE Error "against/attribute-value" "an attribute has another value";
-    STORAGE Error "against/storage" "elements are stored otherwise: chunks, filters, byte order, fill value and the like";
+    STORAGE Error "against/storage" "elements are stored differently: chunks, filters, byte order, fill value or similar";
     LINK Error "against/link" "a link leads elsewhere";
     UNNAMED Note "against/unnamed" "the contract does not name an object or an attribute";
 }

@@ -30,7 +30,7 @@ pub(super) fn differences(
     }
     elements(&is.element, &expected.element, "", &mut found);
     fill((is_type, &is.fill), (expected_type, &expected.fill), &mut found);
-    // The default of libraries; adapters do not report it.
+    // The default of the libraries, which adapters do not report.
     let fill_time = is.fill_time.or(Some(FillTime::IfSet));
     stated("fill_time", &fill_time, &expected.fill_time, &mut found);
     stated("layout", &is.layout, &expected.layout, &mut found);

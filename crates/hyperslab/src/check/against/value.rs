@@ -75,7 +75,7 @@ impl Holding<'_> {
     }
 }
 
-/// The names of the columns of `expected` that `is` lacks, or has with other values.
+/// The names of the columns of `expected` that `is` does not have, or has with other values.
 fn differing(is: &dyn CellSource, expected: &dyn CellSource) -> Result<Vec<String>> {
     let names = expected.columns().iter().map(|column| column.name.clone());
     let places = names.map(|name| (is.columns().iter().position(|column| column.name == name), name));
@@ -127,13 +127,13 @@ pub(super) fn same(is: &Datatype, values: &Values, expected: &Datatype, others: 
     is.len() == expected.len() && is.zip(expected).all(|(is, expected)| is_same(is, expected))
 }
 
-/// Whether two elements are equal. A region can be written in several ways, but has one text.
+/// Whether two elements are equal. A region can be encoded in several ways, but has one text form.
 fn is_same(is: ElementRef<'_>, expected: ElementRef<'_>) -> bool {
     let text = hyperslab_ndl::json;
     is.same(expected) || is.datatype().has_slots() && text(is) == text(expected)
 }
 
-/// Values as a short text: a single one alone, several in brackets.
+/// Values as a short text: a single value alone, several in brackets.
 pub(super) fn shown(datatype: &Datatype, values: &Values) -> String {
     let elements = Elements::new(datatype, values);
     let count = elements.len();

@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// What of the conventions does not hold.
+/// The violations of the conventions.
 pub(super) fn check(
     source: &dyn Source,
     conventions: &Conventions,
@@ -54,7 +54,7 @@ pub(super) fn check(
     Ok(notes.into_iter().chain(found).map(finding).collect())
 }
 
-/// All objects without their values. Those that cannot be read are left out: the check of the format names them.
+/// All objects without their values. Unreadable ones are left out: the check of the format reports them.
 fn nodes(source: &dyn Source) -> Result<Vec<(NodePath, Node)>> {
     let root = source.find(&NodePath::root())?;
     let mut nodes = Vec::new();

@@ -9,7 +9,7 @@ use hyperslab_core::{Result, Severity};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// What of the conventions does not hold in the groups of a store.
+/// The violations of the conventions in the groups of a store.
 pub(super) fn check(
     path: &Path,
     options: &OpenOptions,
@@ -40,7 +40,7 @@ pub(super) fn check(
         findings.push(finding(said));
         for (mut found, names) in broken {
             found.message = format!("not {}: {}", names.join(", "), found.message);
-            // They are wrong only if all must hold.
+            // Violations are errors only if all conventions must hold.
             found.severity = Severity::Note;
             findings.push(finding(found));
         }

@@ -7,7 +7,7 @@ use crate::select::is_named;
 use hyperslab_core::{Error, Remedy, Result};
 use hyperslab_model::{Datatype, Extent, NodePath, Storage};
 
-/// An array that is laid out.
+/// An array whose layout is determined.
 pub(super) struct Array<'a> {
     pub(super) extents: Vec<Extent>,
     /// The paths of its dimensions.

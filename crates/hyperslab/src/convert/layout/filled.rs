@@ -1,4 +1,4 @@
-//! An array that is copied to a target with another fill value: elements that were never written are written.
+//! An array that is copied to a target with another fill value, so elements that were never written must be written.
 
 use crate::pool::Pool;
 use crate::source::{ArraySource, Chunks, StoredChunk};

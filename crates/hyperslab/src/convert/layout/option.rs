@@ -1,4 +1,4 @@
-//! The options of a layout, as values and as text, without the arrays that they apply to.
+//! The options of a layout, as values and as text, independent of the arrays to which they apply.
 
 use crate::location::is_pattern;
 use crate::size;
@@ -16,7 +16,7 @@ pub enum Cut {
     None,
     /// One chunk or shard for the whole array.
     Whole,
-    /// The shape in elements. For arrays with as many dimensions.
+    /// The shape in elements. For arrays with that number of dimensions.
     Shape(Vec<u64>),
     /// The sizes along some dimensions, by name, in elements; the others are as in the source. For arrays with one of
     /// the names.
@@ -25,7 +25,7 @@ pub enum Cut {
     Bytes(u64),
 }
 
-/// The filters of arrays. The text form is `shuffle,deflate=4`, a list or a map of NDL, `keep` or `none`.
+/// The filters of arrays. The text form is `shuffle,deflate=4`, an NDL list or map, `keep` or `none`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FilterRule {
     /// As in the source.
@@ -93,7 +93,7 @@ fn cutting(value: &str) -> Result<Cut> {
         let parts = value.split(',').map(|part| match part.rsplit_once('=') {
             Some((name, _)) if name.trim().is_empty() => Err(wrong(format!("{part:?} lacks a name"))),
             Some((name, length)) => Ok((name.trim().to_owned(), side(length)?)),
-            None => Err(wrong(format!("{part:?} without a name beside others with one"))),
+            None => Err(wrong(format!("{part:?} has no name, although other sizes do"))),
         });
         return Ok(Cut::Sides(parts.collect::<Result<_>>()?));
     }

@@ -46,7 +46,7 @@ pub(super) struct Seen {
     pub(super) groups: BTreeSet<usize>,
     /// The numbers of the rules that applied to an array.
     pub(super) applied: BTreeSet<usize>,
-    /// The dimension names of rules that arrays had.
+    /// The dimension names in rules that arrays were found to have.
     named: BTreeSet<(usize, String)>,
     pub(super) dimensions: BTreeSet<String>,
 }
@@ -94,7 +94,7 @@ impl Rule {
     /// Parses a byte order: `little`, `big`, or `keep`.
     ///
     /// # Errors
-    /// For other texts.
+    /// For any other text.
     pub fn parse_byte_order(text: &str) -> Result<Rule> {
         option::endian(text).map(Rule::byte_order)
     }
@@ -136,7 +136,7 @@ impl Rule {
         Rule { label: what.to_owned(), pattern: None, change }
     }
 
-    /// Whether the rule has sizes by the names of dimensions.
+    /// Whether the rule gives sizes by dimension name.
     pub(super) fn names_dimensions(&self) -> bool {
         matches!(self.change, Change::Chunk(Cut::Sides(_)) | Change::Shard(Cut::Sides(_)))
     }
@@ -179,7 +179,7 @@ impl Rule {
 }
 
 impl Seen {
-    /// One error for each part of the rule without effect.
+    /// One error for each part of the rule that has no effect.
     pub(super) fn missing(&self, number: usize, rule: &Rule) -> Vec<Error> {
         let Rule { label, pattern, change } = rule;
         if let Some(pattern) = pattern.as_ref().filter(|_| !self.arrays.contains(&number)) {

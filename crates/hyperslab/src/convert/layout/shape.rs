@@ -1,11 +1,11 @@
 //! Shapes of chunks and shards with about a given number of bytes.
 
-/// A shape of at most `bytes` bytes, for elements of `row` bytes. It has more than a third of them if the dimensions
-/// and the chunks of the source allow.
+/// A shape of at most `bytes` bytes, for elements of `row` bytes. It has more than a third of that size if the
+/// dimensions and the chunks of the source allow it.
 ///
-/// If the chunks of the `source` are smaller, they are doubled, first along the dimension with the most chunks, so
-/// that each new chunk consists of whole old ones. If they are larger, or the source is contiguous, the longest side is
-/// divided until the shape fits, the outermost of equal ones first: a chunk is divided into two or three equal parts
+/// If the chunks of the `source` are smaller, they are doubled, first along the dimension with the most chunks, so that
+/// each new chunk consists of whole old ones. If they are larger, or the source is contiguous, the longest side (the
+/// outermost of several equal ones) is divided until the shape fits. A chunk is divided into two or three equal parts
 /// if possible, so that each old chunk consists of whole new ones. No side exceeds its limit.
 pub(super) fn about(bytes: u64, row: u64, limits: &[u64], source: Option<&[u64]>) -> Vec<u64> {
     let whole: Vec<u64> = limits.iter().map(|limit| (*limit).max(1)).collect();
@@ -38,7 +38,7 @@ fn shorten(shape: &mut [u64], may: &[bool], row: u64, bytes: u64, shorter: impl 
     }
 }
 
-/// A part of a side: as few parts as possible, and equal ones if possible.
+/// The length of a part when a side is divided into as few parts as possible, of equal length if possible.
 fn divided(side: u64) -> u64 {
     match side {
         even if even % 2 == 0 => even / 2,

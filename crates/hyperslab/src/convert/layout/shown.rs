@@ -1,4 +1,4 @@
-//! The names of dimensions in a store that is read as it is stored, without them.
+//! The names of dimensions for a store that is opened raw, without names.
 
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
@@ -14,7 +14,7 @@ pub(super) struct Shown {
     arrays: Arc<OnceLock<FxHashMap<u64, Named>>>,
 }
 
-/// The names of the dimensions of an array, and whether it is the coordinates of one.
+/// The names of the dimensions of an array, and whether the array holds the coordinates of a dimension.
 pub(super) type Named = (Vec<Option<NodePath>>, bool);
 
 impl std::fmt::Debug for Shown {
@@ -28,7 +28,8 @@ impl Shown {
         Shown { stored, shown, arrays: Arc::default() }
     }
 
-    /// The names of the dimensions of the array that is stored at `path`; `None` if it is not shown with as many dimensions.
+    /// The names of the dimensions of the array that is stored at `path`; `None` if it is not shown with that number of
+    /// dimensions.
     pub(super) fn names(&self, path: &NodePath, rank: usize) -> Option<Named> {
         // A variable may be shown under another path than that of its dataset.
         let id = self.stored.find(path).ok()?.handle.id;
@@ -37,7 +38,7 @@ impl Shown {
     }
 }
 
-/// The arrays of a store by their identifiers. What cannot be read has no names.
+/// The arrays of a store by their identifiers. Unreadable objects have no names.
 fn arrays(shown: &dyn Source) -> FxHashMap<u64, Named> {
     let mut arrays = FxHashMap::default();
     let Ok(root) = shown.find(&NodePath::root()) else { return arrays };
@@ -51,7 +52,7 @@ fn arrays(shown: &dyn Source) -> FxHashMap<u64, Named> {
             arrays.insert(handle.id, (names, is_dimcoord));
         }
     };
-    // A group that cannot be listed is reported where it is converted.
+    // A group that cannot be listed is reported when it is converted.
     let _ = walk(shown, &root.handle, &mut |step| {
         if let Step::Member(entry) = step {
             note(entry);

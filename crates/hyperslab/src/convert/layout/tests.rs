@@ -134,11 +134,11 @@ fn rejects_options_that_do_not_fit_the_array() {
             &["--shard 20,512,512"],
             "/sst: a shard of [20, 512, 512] does not consist of whole chunks of [8, 256, 256]\nhelp: one of 24,512,512 does",
         ),
-        (&["-c none", "-f zstd=3"], "/sst: filters without chunks\nhelp: leave the array its chunks"),
-        (&["-c none", "--shard whole"], "/sst: shards without chunks\nhelp: leave the array its chunks"),
+        (&["-c none", "-f zstd=3"], "/sst: filters without chunks\nhelp: keep the array chunked"),
+        (&["-c none", "--shard whole"], "/sst: shards without chunks\nhelp: keep the array chunked"),
         (
             &["--fill abc"],
-            "/sst: fill value \"abc\", expected a number (float32)\nhelp: give arrays of other types a fill value of their own, or leave theirs as it is",
+            "/sst: fill value \"abc\", expected a number (float32)\nhelp: give arrays of other types a separate fill value, or leave their fill value unchanged",
         ),
     ] {
         assert_eq!(cut(sst(Some(chunk)), options, false), expected, "{options:?}");

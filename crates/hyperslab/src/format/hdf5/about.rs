@@ -1,5 +1,5 @@
-//! Properties of objects that only HDF5 has, as directives: comment, user block, times, and what was chosen when they
-//! were created.
+//! Properties of objects that only HDF5 has, as directives: comment, user block, times, and settings chosen at
+//! creation.
 
 use super::creation::{Notes, note, note_padding};
 use super::{Hdf5Source, mapping, text};
@@ -13,7 +13,8 @@ use hyperslab_hdf5::{Dataset, Object, ObjectKind};
 use hyperslab_model::{Directive, Storage};
 
 impl Hdf5Source {
-    /// Adds native directives of HDF5. Times are in seconds since 1970; the oldest message has digits instead.
+    /// Adds native directives of HDF5. Times are in seconds since 1970, except in the oldest message, which stores
+    /// digits.
     pub(super) fn note_object(
         &self,
         object: &Object,
@@ -31,7 +32,7 @@ impl Hdf5Source {
                 size if size <= MAX_USER_BLOCK => {
                     note(&mut notes, "user_block", user_block_of(reader, size)?);
                 }
-                // Its content is not described.
+                // The content of a user block of this size is not described.
                 size => note(&mut notes, "user_block_size", Directive::Int(size.into())),
             }
             self.note_file(&mut notes)?;
@@ -79,7 +80,7 @@ impl Hdf5Source {
     }
 }
 
-/// The size of a user block, and its bytes without the zeros behind them.
+/// The size of a user block, and its bytes without the trailing zeros.
 fn user_block_of(reader: &Reader, size: u64) -> Result<Directive> {
     let bytes = reader.user_block(size)?;
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -90,5 +91,5 @@ fn user_block_of(reader: &Reader, size: u64) -> Result<Directive> {
     ]))
 }
 
-/// The maximum size of a user block whose bytes are described. They are not kept by conversions beyond it.
+/// The maximum size of a user block whose bytes are described. Conversions do not keep the bytes of larger ones.
 pub(super) const MAX_USER_BLOCK: u64 = 1 << 16;

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Hdf5Array {
     source: Arc<Hdf5Source>,
     opened: Arc<OpenedDataset>,
-    /// Of a far file it is opened when it is needed: the index of its chunks may take several requests.
+    /// In a remote file, this is opened only when needed, since the index of its chunks may take several requests.
     array: OnceLock<Array>,
     chunk: Vec<u64>,
 }

@@ -1,8 +1,8 @@
-//! Variables of NetCDF with the name of a dimension that they are not the coordinates of.
+//! NetCDF variables that have the name of a dimension but are not its coordinates.
 //!
-//! In the file a dimension and a variable cannot both have the name, so the NetCDF library puts a prefix before that of
-//! the variable. A coordinate variable of several dimensions, `lat(lat, lon)`, is itself the scale of the first one,
-//! and lists its dimensions by their identifiers.
+//! In the file a dimension and a variable cannot share a name, so the NetCDF library adds a prefix to the name of the
+//! variable. A coordinate variable with several dimensions, such as `lat(lat, lon)`, is itself the scale of its first
+//! dimension, and lists its dimensions by their identifiers.
 
 use super::Hdf5Source;
 use super::netcdf::unless_broken;
@@ -38,7 +38,7 @@ pub(super) fn merge_names(file: &File, links: &mut Vec<Hdf5Link>) -> Result<Vec<
         }
         if let Some(beside) = places.get(&name).copied() {
             let dimension = links.get(beside).and_then(Hdf5Link::address);
-            // Anything else of this name is shown under it, and the variable under the name in the file.
+            // Anything else with this name keeps it, and the variable is shown under its name in the file.
             let Some(dimension) = dimension else { continue };
             if !is_pure(file, dimension)? {
                 continue;
@@ -66,7 +66,7 @@ fn is_dataset(file: &File, address: Address) -> Result<bool> {
     Ok(object.is_some_and(|object| object.kind() == ObjectKind::Dataset))
 }
 
-/// Whether an object is a dimension without coordinate variable.
+/// Whether an object is a dimension without a coordinate variable.
 fn is_pure(file: &File, address: Address) -> Result<bool> {
     let Some(object) = valid(file.object(address))? else { return Ok(false) };
     let scale = valid(Scale::of(file, &object))?.flatten();
@@ -74,8 +74,8 @@ fn is_pure(file: &File, address: Address) -> Result<bool> {
 }
 
 impl Hdf5Source {
-    /// The variable with the name of a dimension: the target of the link `name` unless that is a dimension, beside
-    /// which the variable has a longer name.
+    /// The variable with the name of a dimension: the target of the link `name`, unless that is a dimension, in which
+    /// case the variable is stored under a longer name.
     pub(super) fn variable_of_name(
         &self,
         group: &Object,
@@ -101,13 +101,13 @@ impl Hdf5Source {
         }
     }
 
-    /// As [`is_pure()`], of objects that were opened.
+    /// As [`is_pure()`], for objects that were opened.
     fn is_pure(&self, address: Address) -> Result<bool> {
         let Some(opened) = valid(self.open(address))? else { return Ok(false) };
         Ok(valid(self.scale(&opened.object))?.flatten().is_some_and(|scale| scale.pure))
     }
 
-    /// The length of the dimension that has the name of a variable which is not its coordinates.
+    /// The length of the dimension that shares its name with a variable that is not its coordinates.
     pub(super) fn dimension_beside(
         &self,
         object: &Object,
@@ -140,11 +140,11 @@ impl Hdf5Source {
             let dimensions = self.dimensions_by_id()?;
             return Ok(ids.iter().map(|id| dimensions.get(id).copied()).collect());
         }
-        // Without the list, as old versions of the library wrote it, only the first dimension is known.
+        // Without the list, as in files of old versions of the library, only the first dimension is known.
         Ok(self.scale(object)?.map(|_| object.address()).into_iter().map(Some).collect())
     }
 
-    /// All dimensions of a NetCDF file by their identifiers.
+    /// All dimensions of a NetCDF file, by identifier.
     fn dimensions_by_id(&self) -> Result<&FxHashMap<i64, Address>> {
         self.dimensions_by_id.get_or_find(|| {
             let mut found = FxHashMap::default();

@@ -1,6 +1,6 @@
-//! What is chosen when an object or a file is created and no later use shows, as directives: tracked orders, phase
-//! changes, allocation time, bit padding, and for the root group what the whole file has. The defaults of the HDF5
-//! library are left out.
+//! Settings chosen at the creation of an object or a file that are not visible in later use, as directives: tracked
+//! orders, phase changes, allocation time, bit padding, and for the root group the settings of the whole file. The
+//! defaults of the HDF5 library are omitted.
 //!
 //! Spec: HDF5 II.C Disk Format: Level 0C - Superblock Extension, IV.A Disk Format: Level 2A - Data Object Headers
 
@@ -31,7 +31,7 @@ use hyperslab_model::Directive;
 pub(super) type Notes = Vec<(String, Directive)>;
 
 impl Hdf5Source {
-    /// What was chosen for any object: whether attributes keep their order, and when their storage changes.
+    /// The settings of any object: whether attributes keep their order, and when their storage changes.
     pub(super) fn note_attributes(&self, header: &ObjectHeader, notes: &mut Notes) {
         let Prefix::V2(prefix) = header.prefix() else { return };
         // In NetCDF-4 all objects track it.
@@ -47,14 +47,14 @@ impl Hdf5Source {
         }
     }
 
-    /// What was chosen for a group: whether links keep their order, when their storage changes, how many were expected,
-    /// and the filters of their heap.
+    /// The settings of a group: whether links keep their order, when their storage changes, how many were expected, and
+    /// the filters of their heap.
     pub(super) fn note_group(&self, object: &Object, notes: &mut Notes) -> Result<()> {
         let (header, reader) = (object.header(), self.file.reader());
         if object.kind() != ObjectKind::Group {
             return Ok(());
         }
-        // What is damaged is reported where members are listed.
+        // Damage is reported when the members are listed.
         if let Some(Some(info)) = valid(header.message::<LinkInfo>(reader))?
             && info.maximum_creation_index.is_some()
             && !self.netcdf
@@ -75,7 +75,7 @@ impl Hdf5Source {
         Ok(())
     }
 
-    /// What was chosen for a dataset: when its space is allocated, and whether the chunks at its edge have filters.
+    /// The settings of a dataset: when its space is allocated, and whether the chunks at its edge are filtered.
     pub(super) fn note_dataset(&self, dataset: &Dataset, notes: &mut Notes) -> Result<()> {
         if let Some(message) = dataset.fill(&self.file)?.message {
             let usual = match dataset.layout() {
@@ -100,8 +100,8 @@ impl Hdf5Source {
         Ok(())
     }
 
-    /// What was chosen for the file: the widths of addresses and lengths, the sizes of nodes of B-trees, how space is
-    /// managed, which messages are shared, and whether the NetCDF library restricts itself to the classic model.
+    /// The settings of the file: the widths of addresses and lengths, the sizes of B-tree nodes, how space is managed,
+    /// which messages are shared, and whether the NetCDF library restricts itself to the classic model.
     pub(super) fn note_file(&self, notes: &mut Notes) -> Result<()> {
         let (superblock, reader) = (self.file.superblock(), self.file.reader());
         if self.netcdf && is_classic_model(&self.file)? {
@@ -110,7 +110,7 @@ impl Hdf5Source {
         if superblock.sizes != Sizes::DEFAULT {
             note(notes, "sizes", sizes([superblock.sizes.offsets, superblock.sizes.lengths]));
         }
-        // Opening the file has read what matters of it; damage of the rest hurts nothing.
+        // Opening the file has already read what matters here; damage to the rest does no harm.
         let extension = match superblock.extension().is_undefined() {
             true => None,
             false => valid(ObjectHeader::read(reader, superblock.extension()))?,
@@ -149,7 +149,7 @@ impl Hdf5Source {
     }
 }
 
-/// The values of unused bits of the elements, if they are not zeros.
+/// The values of the unused bits of elements, unless they are zeros.
 pub(super) fn note_padding(datatype: &Hdf5Datatype, notes: &mut Notes) {
     let (low, high, internal) = match &datatype.class {
         DatatypeClass::FixedPoint(of) => (of.low_padding, of.high_padding, false),
@@ -165,7 +165,7 @@ pub(super) fn note_padding(datatype: &Hdf5Datatype, notes: &mut Notes) {
     }
 }
 
-/// A tracked order. The library has an index of it where asked; h5py always asks for one.
+/// A tracked order. The library indexes it only on request; h5py always requests it.
 fn note_order([tracked, indexed]: [&str; 2], is_indexed: bool, notes: &mut Notes) {
     note(notes, tracked, Directive::Bool(true));
     if !is_indexed {
@@ -231,7 +231,7 @@ pub(super) const SHAREABLE: [(MessageType, &str); 5] = [
     (MessageType::ATTRIBUTE, "attribute"),
 ];
 
-/// The strategies of file space.
+/// The file space strategies.
 pub(super) const STRATEGIES: [(StrategyV1, &str); 4] = [
     (StrategyV1::FreeSpaceManagersAndAggregators, FSM),
     (StrategyV1::Page, "page"),

@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 /// The datatype of an element and its storage.
 ///
 /// # Errors
-/// If it has more bits than the model can represent.
+/// If the datatype has more bits than the model can represent.
 pub(super) fn datatype(from: &Hdf5Datatype) -> Result<(Datatype, ElementStorage)> {
     let mut storage = ElementStorage::default();
     let size = from.size;
@@ -115,7 +115,7 @@ fn float_endian(class: &FloatingPoint, size: u32) -> Option<ByteOrder> {
     })
 }
 
-/// Adds precision and offset, if not all bits are significant.
+/// Adds precision and offset unless all bits are significant.
 fn significant(storage: &mut ElementStorage, size: u32, precision: u16, offset: u16) {
     storage.precision = (u32::from(precision) != size.saturating_mul(8)).then_some(precision);
     storage.offset = (offset != 0).then_some(offset);
@@ -199,7 +199,7 @@ fn enumeration(class: &Enumeration, base: Datatype) -> Result<Datatype> {
     Ok(Datatype::Enum { base: Box::new(base), members: names.zip(values).collect() })
 }
 
-/// Rejects types with two parts of the same name, which no document and no other format could tell apart.
+/// Rejects types in which two parts have the same name: neither a document nor another format could distinguish them.
 fn check_unique<'a>(what: &str, mut names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
     let mut known = FxHashSet::default();
     match names.find(|name| !known.insert(*name)) {

@@ -1,4 +1,4 @@
-//! Other files that an HDF5 file consists of or names.
+//! Other files that an HDF5 file consists of or refers to.
 
 use super::{Hdf5Source, NamedLinks, into_text, text};
 use crate::source::{FileRole, FoundFile, Handle, NamedFile, NamedFiles, Source};
@@ -10,9 +10,9 @@ use hyperslab_model::NodePath;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Visits every object and collects the names.
+/// Visits every object and collects the names of other files.
 ///
-/// The order is that of a [walk](crate::walk), but nothing is decoded that cannot name a file: few objects do.
+/// The order is that of a [walk](crate::walk), but only what can name a file is decoded, since few objects do.
 pub(super) fn named_files(source: &Arc<Hdf5Source>) -> Result<NamedFiles> {
     let root = Handle { path: NodePath::root(), id: source.file.root_address().0 };
     let mut names = Names {
@@ -32,7 +32,7 @@ pub(super) fn named_files(source: &Arc<Hdf5Source>) -> Result<NamedFiles> {
     Ok(names.found)
 }
 
-/// The size of the file and of those that its elements lie in. The size of the file has that of its members.
+/// The size of the file plus the sizes of the files that hold its elements. The size of the file includes its members.
 pub(super) fn size_with_parts(source: &Arc<Hdf5Source>) -> Result<u64> {
     let mut known = FxHashSet::default();
     let mut size = source.len;
@@ -50,26 +50,26 @@ pub(super) fn size_with_parts(source: &Arc<Hdf5Source>) -> Result<u64> {
 struct Names<'a> {
     source: &'a Arc<Hdf5Source>,
     known: FxHashSet<(FileRole, String)>,
-    /// The groups that were met, by address.
+    /// The groups already visited, by address.
     groups: FxHashSet<u64>,
     found: NamedFiles,
 }
 
-/// A member of a group that names files, or has members of its own.
+/// A member of a group that names files or has members of its own.
 enum Met {
     Group(Handle),
     Link(NodePath, String),
     Object(NodePath, Naming),
 }
 
-/// What an object names, as far as it can be read.
+/// The files that an object names, as far as it can be read.
 struct Naming {
     files: Vec<(NamedFor, String)>,
     read: Result<()>,
 }
 
 impl Names<'_> {
-    /// Collects what the members of a group name. Returns the groups among them.
+    /// Collects the files named by the members of a group. Returns the groups among the members.
     fn group(&mut self, group: &Handle) -> Result<Vec<Handle>> {
         let Ok(NamedLinks { links, unreadable }) = self.source.links(group) else {
             let naming = self.naming(self.source.file.object(Address(group.id)));
@@ -96,7 +96,7 @@ impl Names<'_> {
         Ok(groups)
     }
 
-    /// The target of a link, if it matters and is not shown at another path.
+    /// The target of a link, if it is relevant and is not shown at another path.
     fn met(&self, path: NodePath, link: Link) -> Option<Met> {
         let address = match link.target {
             LinkTarget::Hard(address) => address,

@@ -1,12 +1,12 @@
-//! Where the elements of a dataset are that are not in its own file, as directives and back: the mappings of virtual
-//! datasets (`mappings`), and the segments of external files (`external`).
+//! The location of elements that a dataset stores outside its own file, converted to directives and back: the mappings
+//! of virtual datasets (`mappings`) and the segments of external files (`external`).
 //!
 //! ```yaml
 //! mappings: [{file: "part-%b.h5", dataset: x, virtual: {start: [0], stride: [4], count: [null], block: [4]}, source: all}]
 //! external: [{file: raw.bin, offset: 0, size: 96}, {file: rest.bin, offset: 8, size: null}]
 //! ```
 //!
-//! Names are those of the file, with `%b` for the number of a block and `%%` for a percent sign. A selection is `all`,
+//! Names are those stored in the file, with `%b` for a block number and `%%` for a percent sign. A selection is `all`,
 //! `none`, a regular hyperslab (an unlimited count or block is `null`), or a map of `blocks` or `points`.
 
 use hyperslab_core::{Error, Result};
@@ -15,8 +15,8 @@ use hyperslab_hdf5::format::encoding::selection::hyperslab::{Blocks, Dimension};
 use hyperslab_hdf5::{Dataset, ExternalSegment, SourceMapping};
 use hyperslab_model::Directive;
 
-/// The mappings of a virtual dataset. Those that take more than `memory` bytes as directives are left out, and a last
-/// item says so.
+/// The mappings of a virtual dataset. Mappings that would take more than `memory` bytes as directives are omitted; a
+/// final item marks the omission.
 pub(super) fn mappings(dataset: &Dataset, memory: u64) -> Directive {
     let mut left = memory;
     let mut listed = Vec::new();
@@ -107,21 +107,21 @@ fn selection(of: &DataspaceSelection) -> Directive {
     }
 }
 
-/// A mapping that a writer is asked for.
+/// A mapping that a writer is asked to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AskedMapping {
-    /// The name of the file of the source as it is stored.
+    /// The name of the source file as stored.
     pub(super) file: String,
-    /// The path of the source as it is stored.
+    /// The path of the source dataset as stored.
     pub(super) dataset: String,
-    /// The elements of the virtual dataset.
+    /// The selected elements of the virtual dataset.
     pub(super) here: DataspaceSelection,
-    /// The elements of the source.
+    /// The selected elements of the source.
     pub(super) there: DataspaceSelection,
 }
 
-/// Reads what [`mappings`] makes, for a dataset with `rank` dimensions. Selections are in the oldest encoding that can
-/// hold them.
+/// Parses the output of [`mappings`] for a dataset with `rank` dimensions. Selections use the oldest encoding that can
+/// represent them.
 ///
 /// # Errors
 /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if a mapping is incomplete; the message names it.
@@ -136,7 +136,7 @@ pub(super) fn read_mappings(of: &Directive, rank: usize) -> Result<Vec<AskedMapp
     })
 }
 
-/// Reads what [`external`] makes.
+/// Parses the output of [`external`].
 ///
 /// # Errors
 /// As [`read_mappings`].
@@ -177,7 +177,7 @@ fn member<'a>(map: &'a Members, name: &str) -> Result<&'a Directive> {
 fn text(map: &Members, name: &str) -> Result<String> {
     match member(map, name)? {
         Directive::Text(text) if !text.is_empty() && !text.contains('\0') => Ok(text.clone()),
-        // A name of digits alone is a number in a document.
+        // A name that consists only of digits is a number in a document.
         Directive::Int(digits) => Ok(digits.to_string()),
         other => Err(within(name, &wrong(other, "a name"))),
     }
@@ -289,13 +289,13 @@ const REGULAR: [(&str, OfDimension); 4] = [
     (BLOCK, |dimension| dimension.block),
 ];
 
-/// The item that stands for the mappings that are left out.
+/// The item that marks omitted mappings.
 const MORE: &str = "…";
 
-/// About the bytes of memory that a mapping takes as a directive, without its coordinates.
+/// The approximate memory in bytes that a mapping takes as a directive, without its coordinates.
 const MAPPING: u64 = 1 << 10;
 
-/// About the bytes of memory that a coordinate takes in a directive, with its share of the lists around it.
+/// The approximate memory in bytes that a coordinate takes in a directive, with its share of the enclosing lists.
 const NUMBER: u64 = 1 << 7;
 
 #[cfg(test)]
@@ -310,7 +310,7 @@ mod tests {
     use hyperslab_ndl::part;
     use std::path::Path;
 
-    /// The directive as a document has it, read again.
+    /// The directive after being written to a document and read back.
     fn through_text(key: &str, directive: Directive) -> Directive {
         let native = vec![("hdf5", vec![(key.to_owned(), directive)])];
         let said = part::storage(&Storage { native, ..Storage::default() }, Some(&Datatype::Bool)).unwrap();
@@ -377,10 +377,10 @@ mod tests {
             let rank = of.rank().map(|rank| usize::try_from(rank).unwrap());
             assert_eq!(read_selection(&items[0], rank).unwrap(), of);
         }
-        // Nothing has no rank.
+        // An empty selection has no rank.
         let nothing = DataspaceSelection::of_points(3, Vec::new());
         assert_eq!(read_selection(&selection(&nothing), Some(3)).unwrap(), DataspaceSelection::None);
-        // Another encoding selects the same.
+        // A different encoding makes the same selection.
         let DataspaceSelection::Hyperslab(mut wide) =
             DataspaceSelection::of_blocks(Blocks::Irregular { rank: 1, bounds: vec![0, 3] })
         else {

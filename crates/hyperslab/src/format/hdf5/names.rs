@@ -1,4 +1,4 @@
-//! The names of members and attributes as they are shown: those of the NetCDF view, and the names of the source where a
+//! The displayed names of members and attributes: those of the NetCDF view, and the names of the source where a
 //! [record](super::super::netcdf::record) keeps them.
 
 use super::super::netcdf::record::{ATTRIBUTE, Record, restore};
@@ -7,15 +7,15 @@ use super::into_text;
 use hyperslab_core::{Result, valid};
 use hyperslab_hdf5::{File, Link as Hdf5Link, Object};
 
-/// The links of a group with the names that they are shown with.
+/// The links of a group with their displayed names.
 pub(super) struct Shown {
     pub(super) links: Vec<(String, Hdf5Link)>,
-    /// The dimensions of NetCDF with the name of a variable that is not their coordinates.
+    /// The NetCDF dimensions that share their name with a variable that is not their coordinates.
     pub(super) merged: Vec<(String, Merged)>,
 }
 
 impl Shown {
-    /// Names links of a group, in the NetCDF view if `netcdf` is set.
+    /// Determines the names of the links of a group, in the NetCDF view if `netcdf` is set.
     ///
     /// # Errors
     /// If a read fails.
@@ -44,7 +44,7 @@ pub(super) fn record(file: &File, object: &Object) -> Result<Record> {
     Ok(record_in(file, &attribute)?.unwrap_or_default())
 }
 
-/// The record in an attribute; `None` if it is none.
+/// The record in an attribute; `None` if the attribute is not a record.
 ///
 /// # Errors
 /// If a read fails.

@@ -24,8 +24,8 @@ use hyperslab_netcdf4::{Scale, dimension_labels, dimension_scales};
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
 
-/// The order in which the NetCDF library meets the members of a group: that of their links, or of their names if the
-/// group does not track it.
+/// The order in which the NetCDF library encounters the members of a group: the creation order of their links, or the
+/// order of their names if the group does not track creation order.
 pub(super) fn declared(source: &Hdf5Source, group: &Handle, members: &[Entry]) -> Result<Vec<Declared>> {
     let file = &source.file;
     let object = file.object(Address(group.id))?;
@@ -48,13 +48,13 @@ pub(super) fn declared(source: &Hdf5Source, group: &Handle, members: &[Entry]) -
         .collect()
 }
 
-/// Whether a file keeps to the classic model.
+/// Whether a file is restricted to the classic model.
 pub(super) fn is_classic_model(file: &File) -> Result<bool> {
     Ok(file.root()?.attribute(file, CLASSIC_MODEL.as_bytes())?.is_some())
 }
 
 impl Hdf5Source {
-    /// The identifier of the dimension that a dataset is, or that has the name of a variable.
+    /// The identifier of the dimension that a dataset represents, or that shares its name with a variable.
     fn dimension_id(&self, dataset: Address) -> Result<Option<u64>> {
         let beside = if self.netcdf { self.paths()?.dimension_beside(dataset) } else { None };
         let object = self.file.object(beside.unwrap_or(dataset));
@@ -63,7 +63,7 @@ impl Hdf5Source {
     }
 
     /// Sorts dimensions by their identifiers, which is the order of their definition: the library creates datasets of
-    /// coordinate variables later than those of other dimensions.
+    /// coordinate variables after those of other dimensions.
     pub(super) fn order_dimensions(&self, members: &mut [Entry]) -> Result<()> {
         let is_dimension = |entry: &Entry| matches!(entry.item, Item::Array { kind: NodeKind::DimCoord, .. });
         let id = |entry: &Entry| {
@@ -90,11 +90,11 @@ impl Hdf5Source {
         unless_broken(Scale::of(&self.file, object))
     }
 
-    /// Whether a dimension without coordinate variable has elements other than zeros. NetCDF readers show none, and
-    /// parallel writers leave memory there that nobody has set. Elements that cannot be read count as others.
+    /// Whether a dimension without a coordinate variable has elements other than zeros. NetCDF readers show none, and
+    /// parallel writers leave uninitialised memory there. Elements that cannot be read count as nonzero.
     ///
     /// # Errors
-    /// If the system fails to read it.
+    /// If the system fails to read the elements.
     pub(super) fn hides_elements(&self, address: Address) -> Result<bool> {
         let Some(opened) = valid(self.open(address))? else { return Ok(false) };
         let is_pure = self.scale(&opened.object)?.is_some_and(|scale| scale.pure);
@@ -102,7 +102,7 @@ impl Hdf5Source {
     }
 
     /// Keeps the content of hidden attributes that the dimensions do not express: labels, names of scales that differ
-    /// from the names of their datasets, and scales that name no dimension.
+    /// from the names of their datasets, and scales that do not name a dimension.
     pub(super) fn note_bookkeeping(
         &self,
         object: &Object,
@@ -137,8 +137,8 @@ impl Hdf5Source {
         Ok(())
     }
 
-    /// The paths of the scales of each dimension, if there are others than the dimensions of the model: a second scale of
-    /// a dimension, or one that names no dimension, or has another length.
+    /// The paths of the scales of each dimension, if they are not exactly the dimensions of the model: a dimension may
+    /// have a second scale, or a scale may name no dimension or have another length.
     fn other_scales(&self, object: &Object, extents: &[Extent]) -> Result<Option<Directive>> {
         let scales = unless_broken(dimension_scales(&self.file, object))?;
         let mut are_dimensions = true;
@@ -158,9 +158,9 @@ impl Hdf5Source {
         Ok((!are_dimensions).then_some(Directive::List(list)))
     }
 
-    /// In NetCDF the attribute `_FillValue` is the fill value; without it, the library's default applies. In both
-    /// cases the fill value in HDF5 adds nothing. Other libraries that write NetCDF-4 leave zeros of HDF5 in missing
-    /// chunks, which is then recorded.
+    /// In NetCDF the attribute `_FillValue` is the fill value; without it, the library's default applies. In both cases
+    /// the fill value in HDF5 adds nothing. Other libraries that write NetCDF-4 leave missing chunks to the zeros of
+    /// HDF5, which is then recorded.
     pub(super) fn reconcile_fill(
         &self,
         dataset: &Dataset,
@@ -170,7 +170,7 @@ impl Hdf5Source {
     ) {
         let fill = match &storage.fill {
             Fill::Value(fill) => fill,
-            // If there is an attribute, NDL has only its fill value.
+            // If the attribute exists, NDL has only the fill value that it states.
             Fill::Default
                 if self.netcdf
                     && storage.fill_time != Some(FillTime::Never)
@@ -192,7 +192,7 @@ impl Hdf5Source {
             }
             _ => default_fill(datatype.resolved()).is_some_and(|default| default == fill.rows),
         };
-        // Zeros as fill value of texts and user-defined types, for which NetCDF has no fill value.
+        // Zeros as the fill value of strings and user-defined types, for which NetCDF has no fill value.
         let empty = Elements::new(datatype, fill)
             .all(|element| matches!(element.get(), Element::Text(text) if text.is_empty()));
         let zeros = empty
@@ -233,10 +233,10 @@ impl Hdf5Source {
     }
 
     /// The path of the scale at `address`, if it represents a dimension along which an array of this extent can lie:
-    /// HDF5 attaches scales of any length.
+    /// HDF5 allows scales of any length to be attached.
     ///
     /// # Errors
-    /// If the system fails to read it. A scale that is not valid represents none.
+    /// If the system fails to read it. An invalid scale represents no dimension.
     fn dimcoord(&self, address: Address, along: Extent) -> Result<Option<NodePath>> {
         let known = || self.dimcoords.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(&address.0).cloned();
@@ -264,7 +264,7 @@ impl Hdf5Source {
         is_coordinates(dataset) || self.netcdf && dataset.extents().is_some_and(|dims| dims.len() > 1)
     }
 
-    /// The user-defined types of a NetCDF file. Its variables refer to them by name, even if the library stored a
+    /// The user-defined types of a NetCDF file. Its variables refer to them by name, even where the library stored a
     /// copy of the type.
     pub(super) fn user_types(&self) -> Result<&[UserType]> {
         let types = self.user_types.get_or_find(|| {
@@ -272,7 +272,8 @@ impl Hdf5Source {
             for address in self.paths()?.named_datatypes() {
                 let read = self.file.object(*address).and_then(|object| object.named_datatype(&self.file));
                 let read = read.and_then(|read| datatype::datatype(&read));
-                // Without a type that is malformed, variables of it have a type without name; opening it reports the error.
+                // If a type is malformed, variables of that type have an unnamed type; opening the type reports the
+                // error.
                 if let Some((datatype, element)) = valid(read)? {
                     let fields = valid(self.file.object(*address))?.map(|object| record(&self.file, &object));
                     let fields = fields.transpose()?.unwrap_or_default().fields;
@@ -284,7 +285,7 @@ impl Hdf5Source {
         Ok(types?)
     }
 
-    /// Gives members of a committed datatype the names of the source.
+    /// Gives members of a committed datatype the names that they have in the source.
     pub(super) fn restore_fields(
         &self,
         committed: Address,
@@ -300,8 +301,8 @@ impl Hdf5Source {
     }
 }
 
-/// The result of reading an attribute, or the default if it is damaged: the array is readable without it, and listing
-/// the attributes reports the error.
+/// The result of reading an attribute, or the default if it is damaged: the array is readable without the attribute,
+/// and listing the attributes reports the error.
 pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.kind() != ErrorKind::Io => Ok(T::default()),
@@ -311,7 +312,7 @@ pub(super) fn unless_broken<T: Default>(read: Result<T>) -> Result<T> {
 
 fn differs_from_zeros(file: &File, object: &Object) -> Result<bool> {
     let dataset = object.dataset(file)?;
-    // Elements that were never written have a value as well if the writer chose one.
+    // Elements that were never written also have a value if the writer chose a fill value.
     if dataset.fill(file)?.value.is_some_and(|fill| fill.iter().any(|byte| *byte != 0)) {
         return Ok(true);
     }
@@ -340,7 +341,7 @@ fn differs_from_zeros(file: &File, object: &Object) -> Result<bool> {
 struct Compared<'a> {
     file: &'a File,
     array: &'a Array,
-    /// The size of all regions until now.
+    /// The size of all regions compared so far.
     bytes: u64,
     differs: bool,
 }
@@ -362,10 +363,10 @@ impl Compared<'_> {
     }
 }
 
-/// The number of bytes of elements that are compared with zeros. An array of more counts as different.
+/// The maximum number of bytes of elements that are compared with zeros. A larger array counts as different.
 const MAX_COMPARED: u64 = 64 << 20;
 
-/// Whether a scale can be the coordinates of a dimension: it must have one dimension.
+/// Whether a scale can be the coordinates of a dimension: it must be one-dimensional.
 pub(super) fn is_coordinates(dataset: &Dataset) -> bool {
     dataset.extents().is_some_and(|dims| dims.len() == 1)
 }
@@ -375,7 +376,7 @@ pub(super) struct UserType {
     pub(super) address: Address,
     datatype: Datatype,
     element: ElementStorage,
-    /// The names of the source of members of compounds.
+    /// The names that members of compounds have in the source.
     fields: Names,
 }
 

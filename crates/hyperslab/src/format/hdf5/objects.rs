@@ -111,7 +111,8 @@ impl Hdf5Source {
         })
     }
 
-    /// The dimensions of a dataset in a list: its own one, of unknown name, if it is the coordinates of `scale`.
+    /// The dimensions of a dataset in a listing. If it is the coordinates of `scale`, it has a dimension of its own,
+    /// with unknown name.
     fn listed_shape(&self, opened: &Opened, dataset: &Dataset, scale: Option<&Scale>) -> Result<Shape> {
         if let Some(Item::Array { shape, .. }) = opened.listed() {
             return Ok(shape.clone());
@@ -153,7 +154,7 @@ impl Hdf5Source {
             None => None,
         };
         match path {
-            // The named type has the storage of its elements.
+            // The storage of the elements belongs to the named type.
             Some(path) => {
                 Ok((Arc::new(Datatype::Named(path.clone(), Arc::new(datatype))), ElementStorage::default()))
             }
@@ -195,7 +196,7 @@ impl Hdf5Source {
         Ok(attributes)
     }
 
-    /// The model's reference for a reference of the file.
+    /// Converts a reference of the file to a reference of the model.
     pub(super) fn reference(&self, reference: hyperslab_hdf5::Reference) -> Result<Reference> {
         use hyperslab_hdf5::Reference as Stored;
         let named = |address: Address, then: &dyn Fn(NodePath) -> Reference| {
@@ -237,7 +238,7 @@ pub(super) fn extents(dataset: &Dataset) -> Vec<Extent> {
         .collect()
 }
 
-/// The part of its object that a reference points to.
+/// The part of an object to which a reference points.
 fn part_of(reference: hyperslab_hdf5::Reference) -> ReferencedPart {
     use hyperslab_hdf5::Reference as Stored;
     match reference {
@@ -247,7 +248,7 @@ fn part_of(reference: hyperslab_hdf5::Reference) -> ReferencedPart {
     }
 }
 
-/// The address in a reference.
+/// The address stored in a reference.
 fn address_of(reference: &hyperslab_hdf5::Reference) -> u64 {
     use hyperslab_hdf5::Reference as Stored;
     match reference {

@@ -1,5 +1,5 @@
-//! The objects that were opened last. A walk lists objects, loads them and opens their elements: each header is decoded
-//! once for all of these.
+//! The most recently opened objects. A walk lists objects, loads them and opens their elements: each header is decoded
+//! only once for all three.
 
 use super::Hdf5Source;
 use crate::source::Item;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// An object, and what was found of it: what it is as a dataset, and in a list.
+/// An object and what is known of it: as a dataset, and as an item of a listing.
 pub(super) struct Opened {
     pub(super) object: Object,
     dataset: OnceLock<Arc<OpenedDataset>>,
@@ -26,11 +26,11 @@ pub(super) struct OpenedDataset {
     pub(super) element: ElementStorage,
 }
 
-/// The last objects, by address.
+/// The most recent objects, by address.
 #[derive(Default)]
 pub(super) struct Recent {
     objects: FxHashMap<Address, Arc<Opened>>,
-    /// Their addresses, first the one that was opened first.
+    /// Their addresses, in the order in which they were opened.
     order: VecDeque<Address>,
 }
 
@@ -53,7 +53,7 @@ impl Opened {
         Opened { object, dataset: OnceLock::new(), item: OnceLock::new() }
     }
 
-    /// What a list has of it, if one was made.
+    /// Its item in a listing, if one was made.
     pub(super) fn listed(&self) -> Option<&Item> {
         self.item.get()
     }
@@ -73,7 +73,7 @@ impl Hdf5Source {
         Ok(opened)
     }
 
-    /// The kind and properties of an object in a list.
+    /// The kind and properties of an object in a listing.
     pub(super) fn item(&self, opened: &Opened) -> Result<Item> {
         if let Some(known) = opened.listed() {
             return Ok(known.clone());
@@ -90,7 +90,7 @@ impl Hdf5Source {
         let dataset = opened.object.dataset(&self.file)?;
         let (datatype, element) = self.datatype(dataset.datatype(), dataset.committed())?;
         let made = Arc::new(OpenedDataset { dataset, datatype, element });
-        // Mappings may take any memory, and are not in the header.
+        // Mappings may take any amount of memory and are not in the header.
         if !matches!(made.dataset.layout(), LayoutClass::Virtual { .. }) {
             // Another thread may have been faster.
             let _ = opened.dataset.set(Arc::clone(&made));
@@ -99,7 +99,7 @@ impl Hdf5Source {
     }
 }
 
-/// Whether keeping an object takes little memory, whatever its header refers to.
+/// Whether keeping an object takes little memory, regardless of what its header refers to.
 fn is_light(object: &Object) -> bool {
     let messages = object.header().messages();
     let bytes: usize = messages.iter().map(|message| message.body.len()).sum();

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Paths {
     first: FxHashMap<u64, NodePath>,
     named_datatypes: Vec<Address>,
-    /// The dimensions of NetCDF with the name of a variable that is not their coordinates, by that variable.
+    /// The NetCDF dimensions that share their name with a variable that is not their coordinates, by that variable.
     beside: FxHashMap<u64, Address>,
 }
 
@@ -22,7 +22,7 @@ impl Paths {
     /// Names are those of the NetCDF view if `netcdf` is set.
     ///
     /// # Errors
-    /// If a read fails: without one group, other objects would seem to have no path or another one.
+    /// If a read fails: without the members of a group, other objects would appear to have no path or a different one.
     pub(super) fn of(file: &File, netcdf: bool) -> Result<Paths> {
         let mut first = FxHashMap::from_iter([(file.root_address().0, NodePath::root())]);
         let mut named_datatypes = Vec::new();
@@ -84,7 +84,7 @@ impl Paths {
         found.into_iter().map(|(address, _)| Address(*address)).collect()
     }
 
-    /// The dimension with the name of a variable that is not its coordinates.
+    /// The dimension that shares its name with a variable that is not its coordinates.
     pub(super) fn dimension_beside(&self, variable: Address) -> Option<Address> {
         self.beside.get(&variable.0).copied()
     }

@@ -57,7 +57,7 @@ impl Hdf5Source {
     }
 }
 
-/// One filter of a pipeline in the words that all formats share.
+/// One filter of a pipeline, expressed in the terms that all formats share.
 pub(super) fn stored_filter(of: &Hdf5Filter, element_size: usize) -> StoredFilter {
     match filter::codec(of, element_size) {
         Ok(Some(codec)) => StoredFilter::Codec(codec),
@@ -70,7 +70,7 @@ pub(super) fn stored_filter(of: &Hdf5Filter, element_size: usize) -> StoredFilte
     }
 }
 
-/// A pipeline of filters as a directive, where the elements of arrays are not what they filter.
+/// A filter pipeline as a directive, for data other than array elements.
 pub(super) fn pipeline(filters: &[Hdf5Filter]) -> Directive {
     let of = |from: &Hdf5Filter| {
         let Filter { name, parameters, .. } = filter(from, None);
@@ -82,7 +82,7 @@ pub(super) fn pipeline(filters: &[Hdf5Filter]) -> Directive {
     Directive::List(filters.iter().map(of).collect())
 }
 
-/// A filter with its name in NDL, or as stored if NDL has no name. Elements have `element` bytes.
+/// A filter with its name in NDL, or as stored if NDL has no name for it. Elements have `element` bytes.
 pub(super) fn filter(from: &Hdf5Filter, element: Option<u64>) -> Filter {
     let row =
         canonical_name(from.id).filter(|_| !filter::TESTING.contains(&from.id)).and_then(vocabulary::find);
@@ -104,7 +104,7 @@ fn named(from: &Hdf5Filter, row: &vocabulary::Filter, element: Option<u64>) -> O
     };
     match filter::codec(from, size) {
         Ok(Some(codec)) => of_codec(&codec, &Elements { size: element, number: None }),
-        // A filter that changes nothing when reading has no codec, but its parameters are of interest.
+        // A filter that does nothing on reading has no codec, but its parameters are of interest.
         Ok(None) if from.id == filter::SCALEOFFSET => stated("bits", from.client_data.get(1)),
         Ok(None) if row.parameter("digits").is_some() => stated("digits", from.client_data.first()),
         Ok(None) => stated("", None),
@@ -120,7 +120,7 @@ fn values(client_data: &[u32]) -> Directive {
     Directive::List(client_data.iter().map(|value| Directive::Int((*value).into())).collect())
 }
 
-/// A filter as HDF5 stores it: identification value, name and client data.
+/// A filter as HDF5 stores it: identifier, name and client data.
 fn raw(from: &Hdf5Filter) -> Filter {
     let mut parameters = vec![("id".to_owned(), Directive::Int(from.id.into()))];
     let name = text(from.name.split(|byte| *byte == 0).next().unwrap_or_default());
@@ -138,7 +138,7 @@ fn raw(from: &Hdf5Filter) -> Filter {
 mod tests {
     use super::*;
 
-    /// Name and parameters of a filter, with a bar after the main one.
+    /// The name and parameters of a filter, with a bar after the main parameter.
     fn described(id: u16, values: &[u32]) -> String {
         optional(id, values, id != filter::FLETCHER32)
     }
@@ -155,7 +155,7 @@ mod tests {
         format!("{name}{}{}", if main { " |" } else { "" }, words.collect::<String>())
     }
 
-    /// The client data of scaleoffset, always 20 values.
+    /// The client data of scaleoffset, which always has 20 values.
     fn scaled(values: &[u32]) -> Vec<u32> {
         let mut values = values.to_vec();
         values.resize(20, 0);

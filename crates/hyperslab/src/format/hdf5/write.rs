@@ -1,8 +1,8 @@
 //! Writes HDF5 files.
 //!
-//! What an object of the model becomes is computed from the model alone (`objects`): the plan of a conversion calls it to
-//! find what is lost, the target again to write the same. In between everything is measured (`pass`): as soon as it is
-//! planned, unless objects depend on others that come later.
+//! The HDF5 form of an object of the model is computed from the model alone (`objects`): the plan of a conversion calls
+//! it to find what is lost, and the target calls it again to write the same. In between, everything is measured
+//! (`pass`). An object is measured as soon as it is planned, unless objects depend on others that come later.
 
 mod array;
 mod datatype;
@@ -83,7 +83,7 @@ impl TargetFormat for Hdf5Format {
     }
 
     fn needs_default_fill(&self, source: &str) -> bool {
-        // HDF5 has zeros, but NetCDF-4 and others do not.
+        // The default fill value of HDF5 is zero, but that of NetCDF-4 and others is not.
         !self.dialects().contains(&source)
     }
 

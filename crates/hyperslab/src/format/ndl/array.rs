@@ -24,7 +24,7 @@ pub(super) struct NdlArray {
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
     elements: Elements,
-    /// Whether the elements are labels of a dimension, which in the described store are an array of their own.
+    /// Whether the elements are labels of a dimension, which form a separate array in the described store.
     is_label: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct NdlArray {
 pub(super) enum Role {
     /// A dense array: each position has an element.
     Dense,
-    /// A member of a sparse array without values in its cells.
+    /// A member of a sparse array that has no values in its cells.
     OfSparse,
     /// A column of the cells of a sparse array.
     Column,
@@ -44,7 +44,7 @@ enum Elements {
     Written,
     /// All elements have this value.
     Fill(Values),
-    /// Coordinates that increase by one from the lowest of their domain.
+    /// Coordinates that increase by one, starting at the lowest of their domain.
     Counted(Counted),
     /// The document was written without the values.
     Unknown,
@@ -70,7 +70,8 @@ impl NdlArray {
         let datatype = datatype.as_ref().ok_or_else(|| Error::invalid("the document states no datatype"))?;
         let extents = shape.current();
         let count = element_count(extents.as_deref().unwrap_or(&[0]));
-        // A description of a file has the requested values. An array without values in it may have some in the file.
+        // A document that describes a file has the requested values. An array without values there may have some in the
+        // file.
         let written = count.and_then(|count| count.checked_mul(datatype.leaves()));
         let asked = |origin: &Origin| origin.values.is_some_and(|max| written.is_some_and(|n| n <= max));
         let counted = || match node {
@@ -136,7 +137,7 @@ impl ArraySource for NdlArray {
                 return Err(error.with_remedy(Remedy::DescribeWithValues));
             }
         };
-        // Slots remain valid only in a heap that starts like ours.
+        // Slots remain valid only in a heap that starts like this one.
         if heap.buffers.is_empty() && heap.references.is_empty() {
             heap.clone_from(&values.heap);
         }
@@ -178,7 +179,7 @@ impl ArraySource for NdlArray {
     }
 }
 
-/// Coordinates that the domain of a dimension tells.
+/// Coordinates that follow from the domain of a dimension.
 fn counted(dimcoord: &DimCoord, limits: &Limits) -> Result<Option<Counted>> {
     let (Some(datatype), Some(domain)) = (&dimcoord.datatype, &dimcoord.storage.domain) else {
         return Ok(None);
@@ -197,12 +198,12 @@ pub(super) fn shape_of(dimcoord: &DimCoord) -> Shape {
     Shape::Dims(vec![Dimension { extent: dimcoord.size, coordinate: None }])
 }
 
-/// The memory of values in bytes.
+/// The memory that values take, in bytes.
 pub(super) fn bytes(values: &Values) -> u64 {
     values.heap.buffers.iter().map(|buffer| buffer.len() as u64).sum::<u64>() + values.rows.len() as u64
 }
 
-/// The element that fills an array without written values.
+/// The element that fills an array whose values are not written.
 fn fill(
     datatype: &Datatype,
     storage: &Storage,
@@ -216,7 +217,7 @@ fn fill(
     // In no-fill mode the NetCDF library sets no fill value.
     let fills = storage.fill_time != Some(FillTime::Never);
     if fills && origin.is_some_and(|origin| origin.format == "NetCDF-4") {
-        // In the NetCDF view only this attribute has the fill value.
+        // In the NetCDF view, the fill value is stated only by this attribute.
         if let Some(Ok(attribute)) = attributes.get(FILL_VALUE)
             && attribute.datatype.resolved() == datatype.resolved()
         {
@@ -238,6 +239,6 @@ fn fill(
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// The element that fills an array takes at most this part of the allocation limit: a few characters can declare a type of
-/// any size.
+/// The divisor of the allocation limit that bounds the element that fills an array: a few characters can declare a type
+/// of any size.
 const ELEMENT_SHARE: u64 = 32;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Moves the cells of all groups out of the content.
 ///
-/// A sparse array without cells is empty, unless the document `is_partial` and says nothing of its cells.
+/// A sparse array without cells is empty, unless the document `is_partial` and states nothing about its cells.
 pub(super) fn take(
     content: &mut Content,
     order: &[NodePath],
@@ -30,7 +30,7 @@ pub(super) fn take(
     tables
 }
 
-/// No cells of a sparse array: its columns are the dimensions and arrays of the group.
+/// The empty cells of a sparse array: their columns are the dimensions and arrays of the group.
 fn no_cells(content: &Content, group: &NodePath, order: &[NodePath]) -> Cells {
     let members = order.iter().filter(|path| path.parent().as_ref() == Some(group));
     let column = |path: &NodePath| {
@@ -45,8 +45,8 @@ fn no_cells(content: &Content, group: &NodePath, order: &[NodePath]) -> Cells {
     Cells { columns: members.filter_map(column).collect() }
 }
 
-/// Sorts columns: those of dimensions first, in the order of the dimensions of the attributes, then those of
-/// attributes in the order of the document. Also returns the number of dimensions.
+/// Sorts columns: first those of dimensions, in the order of the dimensions of the attributes, then those of
+/// attributes, in the order of the document. Also returns the number of dimensions.
 fn dimensions_first(content: &Content, group: &NodePath, cells: Cells) -> (Cells, usize) {
     let node = |column: &Column| content.nodes.get(&group.child(&column.name));
     let shape = cells.columns.iter().find_map(|column| match node(column) {

@@ -1,4 +1,4 @@
-//! The elements of a variable that have another form in NetCDF than in the source.
+//! Variables whose elements have a different form in NetCDF than in the source.
 
 use super::datatype::Change;
 use crate::target::{ArrayTarget, ChunkBytes, Encoded, Encoder};
@@ -9,7 +9,7 @@ use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, Element, Elements, Values};
 use std::sync::Arc;
 
-/// A variable that has further dimensions, or elements of another type, than the array that becomes it.
+/// A variable that has additional dimensions, or elements of another type, compared with its source array.
 pub(in crate::format) struct ChangedArray<'a> {
     inner: Box<dyn ArrayTarget + 'a>,
     /// The datatype of the source.
@@ -17,13 +17,13 @@ pub(in crate::format) struct ChangedArray<'a> {
     change: Change,
     /// The shape of a chunk along the dimensions of the source.
     chunk: Vec<u64>,
-    /// The number of further dimensions, whose extents chunks have.
+    /// The number of additional dimensions, which chunks span completely.
     further: usize,
 }
 
 impl<'a> ChangedArray<'a> {
     /// # Errors
-    /// If chunks do not have the extents of the further dimensions.
+    /// If chunks do not span the additional dimensions completely.
     pub(in crate::format) fn new(
         inner: Box<dyn ArrayTarget + 'a>,
         datatype: Arc<Datatype>,
@@ -40,7 +40,7 @@ impl<'a> ChangedArray<'a> {
         Ok(ChangedArray { inner, datatype, change, chunk, further })
     }
 
-    /// The position of a chunk with the further dimensions, along which there is one.
+    /// The position of a chunk including the additional dimensions, each of which has only one chunk.
     fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(std::iter::repeat_n(0, self.further)).collect()
     }
@@ -117,9 +117,9 @@ impl ArrayTarget for ChangedArray<'_> {
     }
 }
 
-/// The values after a change. Without one, they are those that were given.
+/// The values after a change. If there is no change, they are the given values.
 pub(in crate::format) fn changed(change: Change, datatype: &Datatype, values: &Values) -> Result<Values> {
-    // Arrays within elements are elements of their own.
+    // Elements within arrays count as elements of their own.
     let datatype = innermost(datatype);
     let elements = Elements::new(datatype, values);
     let mut heap = Heap::default();
@@ -200,19 +200,19 @@ fn nearest(number: i128) -> f64 {
     number as f64
 }
 
-/// A bit field as a number.
+/// A bit field, as a number.
 fn bits(bytes: &[u8]) -> i128 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | i128::from(*byte))
 }
 
-/// A number that a 32-bit number holds, as all of 16 bits do.
+/// The 32-bit floating-point number equal to a number that fits, as all 16-bit numbers do.
 #[expect(clippy::cast_possible_truncation, reason = "numbers of 16 bits are given")]
 fn narrowed(number: f64) -> f32 {
     number as f32
 }
 
 fn no_number(datatype: &Datatype) -> Error {
-    Error::unsupported(format!("an element of {datatype} that no number of NetCDF is near to"))
+    Error::unsupported(format!("an element of {datatype} that no NetCDF number approximates"))
 }
 
 #[cfg(test)]

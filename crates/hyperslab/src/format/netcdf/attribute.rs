@@ -1,4 +1,4 @@
-//! Attributes of the model as NetCDF has them: lists of one dimension, and texts.
+//! Attributes of the model as NetCDF represents them: one-dimensional lists and text.
 
 use super::array::changed;
 use super::characters;
@@ -19,8 +19,8 @@ use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::is_reserved;
 use std::sync::Arc;
 
-/// The attributes of an object. What cannot be read is noted with the object. Original names of those that have others
-/// are added to `originals`.
+/// The attributes of an object. Unreadable attributes are noted with the object. The original names of renamed
+/// attributes are added to `originals`.
 pub(in crate::format) fn attributes(
     path: &NodePath,
     of: &Attributes,
@@ -57,7 +57,7 @@ pub(in crate::format) fn attributes(
         if !attribute.native.is_empty() {
             losses.note(&DOCUMENT, place(), None);
         }
-        // The value that marks missing elements has their type.
+        // The value that marks missing elements has the type of the elements.
         let is_fill = *own == FILL_VALUE;
         let mut types = Types {
             user: &mut *types.user,
@@ -75,7 +75,7 @@ pub(in crate::format) fn attributes(
     Ok(lowered)
 }
 
-/// Whether all values are integers that 32 bits hold.
+/// Whether all values are integers that fit into 32 bits.
 pub(in crate::format) fn are_small(of: &Attribute) -> bool {
     Elements::new(&of.datatype, &of.value).all(|element| is_small(&element.get()))
 }
@@ -117,7 +117,7 @@ fn attribute(
     }
     let lowered = types.of_elements(&of.datatype, &of.storage)?;
     for own in &lowered.notes {
-        // What NetCDF readers know of arrays by their attributes, they do not know of attributes.
+        // NetCDF readers recognise such types of arrays by conventions in attributes, but not such types of attributes.
         note(if std::ptr::eq(*own, &raw const BOOLEAN) { &ATTRIBUTE_BOOLEAN } else { own });
     }
     let LoweredType { datatype, storage, inner, change, .. } = lowered;
@@ -127,14 +127,15 @@ fn attribute(
     Ok(Attribute { shape, datatype, value, storage, native: Vec::new() })
 }
 
-/// Whether there is a NUL before the end of a text, where most programs end it.
+/// Whether a string contains a NUL before its end; most programs end it there.
 fn has_nul(text: &Element<'_>) -> bool {
     let Element::Text(bytes) = text else { return false };
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     bytes.get(..end).is_some_and(|bytes| bytes.contains(&0))
 }
 
-/// A text is characters, if it is the only one and was not stored as a text of variable length; else all are texts.
+/// A single string becomes characters, unless it was stored with variable length; otherwise all become variable-length
+/// strings.
 fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<Attribute> {
     let mut texts = Elements::new(&of.datatype, &of.value).filter_map(|text| match text.get() {
         Element::Text(text) => Some(text),
@@ -146,7 +147,7 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
     let is_stored_so = is_variable && of.storage.length == Some(Length::Variable);
     match only {
         Some(text) if !is_stored_so || is_classic => {
-            // Of texts of fixed length, NetCDF has the padding too.
+            // For fixed-length strings, NetCDF stores the padding as well.
             let rows = match (is_variable, of.storage.charset) {
                 (false, Some(CharacterSet::Ascii | CharacterSet::Utf8) | None) => of.value.rows.to_vec(),
                 _ => text.to_vec(),
@@ -154,12 +155,12 @@ fn text(of: &Attribute, text: Text, count: usize, types: &Types<'_>) -> Result<A
             Ok(characters_of(rows))
         }
         None if count == 0 && !is_variable => Ok(characters_of(Vec::new())),
-        _ if is_classic => Err(types.flavour.without("lists of texts")),
+        _ if is_classic => Err(types.flavour.without("lists of strings")),
         _ => texts_of(of, text, count),
     }
 }
 
-/// The attribute as texts of variable length.
+/// The attribute as variable-length strings.
 fn texts_of(of: &Attribute, text: Text, count: usize) -> Result<Attribute> {
     let value = match text {
         Text::Variable => of.value.clone(),
@@ -174,14 +175,15 @@ fn texts_of(of: &Attribute, text: Text, count: usize) -> Result<Attribute> {
     })
 }
 
-/// The value that marks missing texts of variable length: such a text, not characters. `None` if it is not a text.
+/// The value that marks missing variable-length strings: a string of the same type rather than characters. `None` if it
+/// is not a string.
 pub(in crate::format) fn missing_text(of: &Attribute) -> Result<Option<Attribute>> {
     let Datatype::String(text) = of.datatype.resolved() else { return Ok(None) };
     let count = Elements::new(&of.datatype, &of.value).len();
     texts_of(of, *text, count).map(Some)
 }
 
-/// A text of characters. The library stores none without elements.
+/// A string of characters. The library stores an empty one without any element.
 pub(in crate::format) fn characters_of(rows: Vec<u8>) -> Attribute {
     let is_empty = rows.is_empty() || rows == [0];
     let rows = if is_empty { vec![0] } else { rows };

@@ -1,7 +1,7 @@
-//! Datatypes of the model as NetCDF has them.
+//! Datatypes of the model as NetCDF represents them.
 //!
-//! Most types that NetCDF lacks become others with the same rows in memory, so that elements need no conversion of their
-//! own.
+//! Most types that NetCDF does not have are replaced by others with the same rows in memory, so elements need no
+//! separate conversion.
 
 use super::flavour::Flavour;
 use super::lowerings::{
@@ -24,18 +24,18 @@ use std::sync::Arc;
 /// Lowers the datatypes of one object.
 pub(in crate::format) struct Types<'a> {
     pub(in crate::format) user: &'a mut UserTypes,
-    /// The group that the object lies in, as it is stored.
+    /// The stored path of the group that contains the object.
     pub(in crate::format) group: &'a NodePath,
-    /// The name of the object, after which types are named that have no name.
+    /// The name of the object, from which names for unnamed types are made.
     pub(in crate::format) hint: &'a str,
     pub(in crate::format) flavour: Flavour,
-    /// Bytes of the longest text of the array, if the flavour has no texts of variable length.
+    /// The length in bytes of the longest string of the array, if the flavour has no variable-length strings.
     pub(in crate::format) longest: u64,
-    /// Whether texts of variable length are UTF-8.
+    /// Whether variable-length strings are UTF-8.
     pub(in crate::format) is_unicode: bool,
-    /// Whether 32 bits hold all elements, if the flavour has no larger integers.
+    /// Whether all elements fit into 32 bits, if the flavour has no larger integers.
     pub(in crate::format) is_small: bool,
-    /// Whether attributes can say more of the elements.
+    /// Whether attributes can describe the elements further.
     pub(in crate::format) is_explained: bool,
 }
 
@@ -44,31 +44,31 @@ pub(in crate::format) struct Types<'a> {
 pub(in crate::format) struct LoweredType {
     pub(in crate::format) datatype: Arc<Datatype>,
     pub(in crate::format) storage: ElementStorage,
-    /// The extents of dimensions that follow those of the array: elements were arrays, or texts.
+    /// The extents of dimensions that follow those of the array, for elements that were arrays or strings.
     pub(in crate::format) inner: Vec<u64>,
-    /// Whether the last of these counts the characters of a text.
+    /// Whether the last of these counts the characters of a string.
     pub(in crate::format) has_characters: bool,
     pub(in crate::format) change: Change,
-    /// What else readers need to know of the elements, in attributes that have their conventions.
+    /// Further information that readers need about the elements, as attributes defined by conventions.
     pub(in crate::format) conventions: Vec<(&'static str, String)>,
     pub(in crate::format) notes: Vec<&'static Lowered>,
-    /// The original names of members of compounds and enumerations, of a datatype that the source has a name for.
+    /// The original names of members of compounds and enumerations, for a datatype that is named in the source.
     pub(in crate::format) fields: Names,
 }
 
-/// How rows change.
+/// How rows are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Change {
     None,
     /// Numbers become 32-bit floating-point numbers.
     ToSingle,
-    /// Integers become signed 32-bit integers, which hold them.
+    /// Integers become signed 32-bit integers, into which all of them fit.
     ToInt,
     /// Numbers become 64-bit floating-point numbers.
     ToDouble,
-    /// Texts of fixed length become texts of variable length.
+    /// Fixed-length strings become variable-length strings.
     ToTexts,
-    /// Texts of variable length become so many characters.
+    /// Variable-length strings become this number of characters.
     ToCharacters(u32),
 }
 
@@ -101,7 +101,7 @@ impl Types<'_> {
     /// The datatype of the elements of an array.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has no equivalent.
     pub(in crate::format) fn of_elements(
         &mut self,
         datatype: &Datatype,
@@ -164,7 +164,7 @@ impl Types<'_> {
                 of(Datatype::int(bits, false)).noting(&BITS)
             }
             Datatype::String(text) => self.text(*text, storage)?,
-            // How long these texts are is not known.
+            // The length of these strings is not known.
             Datatype::Array { base, .. }
                 if !self.flavour.is_enhanced()
                     && matches!(base.resolved(), Datatype::String(Text::Variable)) =>
@@ -195,7 +195,7 @@ impl Types<'_> {
         }
     }
 
-    /// What stands for integers that the flavour does not have; `None` for other types.
+    /// The replacement for integers that the flavour does not have; `None` for other types.
     fn other_integers(&self, lowered: LoweredType) -> Option<LoweredType> {
         let Datatype::Int { bits, signed } = *lowered.datatype else { return None };
         if bits < 64 && !signed && self.is_explained {
@@ -210,7 +210,7 @@ impl Types<'_> {
         Some(lowered.noting(if bits < 64 { &WIDER } else { note }))
     }
 
-    /// A type with a name in a group above.
+    /// A type that is named in the group of the object or in a group above it.
     fn user_defined(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<LoweredType> {
         let mut nested = self.body(datatype, storage)?;
         let known = (&nested.datatype, &nested.storage, &nested.fields);
@@ -238,8 +238,8 @@ impl Types<'_> {
         Ok(Some(LoweredType { notes, fields, ..lowered }))
     }
 
-    /// A type whose elements are in others, which has a name too if it is user-defined: the library looks for it by
-    /// what it is.
+    /// A type whose elements are contained in other elements. If it is user-defined it needs a name as well: the
+    /// library searches for it by its content.
     fn nested(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<Nested> {
         let nested = self.body(datatype, storage)?;
         if is_user_defined(&nested.datatype) {
@@ -249,7 +249,7 @@ impl Types<'_> {
         Ok(nested)
     }
 
-    /// A type without a name of its own. Rows stay as they are.
+    /// A type without a name of its own. Rows stay unchanged.
     fn body(&mut self, datatype: &Datatype, storage: &ElementStorage) -> Result<Nested> {
         let plain = |datatype, note: Option<&'static Lowered>| Nested {
             datatype,
@@ -289,7 +289,7 @@ impl Types<'_> {
                 };
                 Nested { storage, ..plain(datatype, (!is_one).then_some(&CHARACTERS)) }
             }
-            // The NetCDF library takes no notice of the tag, by which h5py knows times.
+            // The NetCDF library ignores the tag by which h5py recognises times.
             Datatype::Opaque { .. } => {
                 Nested { storage: ElementStorage::default(), ..plain(datatype.clone(), None) }
             }
@@ -331,11 +331,11 @@ impl Types<'_> {
         })
     }
 
-    /// An enumeration of a type that is lowered. The library opens no file with one that is not little-endian, or whose
-    /// members have names that it forbids.
+    /// An enumeration whose base type has been lowered. The library opens no file with an enumeration that is not
+    /// little-endian, or whose members have names that it forbids.
     fn enumeration(&self, mut nested: Nested, members: &[(String, i128)]) -> Result<Nested> {
         let is_swapped = !matches!(nested.storage.endian.take(), None | Some(ByteOrder::Little));
-        // A single byte has no order of its own, but may have that of a compound around it.
+        // A single byte has no byte order of its own, but may have that of the enclosing compound.
         if is_swapped && nested.datatype.row_size().is_some_and(|size| size > 1) {
             nested.notes.push(&ENUMERATION_ORDER);
         }
@@ -365,7 +365,7 @@ impl Types<'_> {
         let mut own = Vec::new();
         for member in members {
             let known = storage.members.iter().find(|(name, _)| *name == member.name);
-            // A member that says no byte order has that of the compound.
+            // A member without a stated byte order has that of the compound.
             let own_storage = match known {
                 Some((_, of)) => ElementStorage { endian: of.endian.or(storage.endian), ..of.clone() },
                 None => order_of(storage),
@@ -407,7 +407,7 @@ impl Types<'_> {
             return Ok(LoweredType { change: Change::ToTexts, ..texts }.noting(&TEXTS));
         }
         if len == 0 {
-            return Err(self.flavour.without("texts of no characters"));
+            return Err(self.flavour.without("strings of no characters"));
         }
         let (datatype, mut of_character) = character();
         let is_character = is_fixed && len == 1;
@@ -421,14 +421,14 @@ impl Types<'_> {
         }
         if !is_fixed {
             lowered.change = Change::ToCharacters(len);
-            // Of one character or more, whatever the others are.
+            // At least one character, regardless of the lengths of the other strings.
             (lowered.inner, lowered.has_characters) = (vec![len.into()], true);
             lowered.notes = vec![&SHORT_TEXTS];
         }
         Ok(match storage.charset {
             Some(CharacterSet::Utf32) => lowered.telling("_Encoding", "utf-8"),
             None if !is_fixed && self.is_unicode => lowered.telling("_Encoding", "utf-8"),
-            // Readers of NetCDF show single characters as bytes, whatever their character set is.
+            // NetCDF readers show single characters as bytes, regardless of their character set.
             Some(CharacterSet::Utf8) if !is_character => lowered.telling("_Encoding", "utf-8"),
             Some(CharacterSet::Utf8 | CharacterSet::Ascii) | None => lowered,
         })
@@ -438,7 +438,7 @@ impl Types<'_> {
 struct Nested {
     datatype: Datatype,
     storage: ElementStorage,
-    /// Whether elements have another stored size.
+    /// Whether the stored size of elements changes.
     is_resized: bool,
     notes: Vec<&'static Lowered>,
     /// The original names of members of compounds and enumerations.
@@ -446,7 +446,8 @@ struct Nested {
 }
 
 impl Nested {
-    /// The name by which a member is stored. Keeps the original of another one, and notes it.
+    /// The name under which a member is stored. If it differs from the original, the original name is kept and the
+    /// change is noted.
     fn stored_name(&mut self, original: &str, flavour: Flavour) -> String {
         let (name, renamed) = super::name::stored(original, flavour);
         self.notes.extend(renamed);
@@ -457,7 +458,7 @@ impl Nested {
     }
 }
 
-/// Whether NetCDF has a type only under a name.
+/// Whether NetCDF has a type only as a named type.
 pub(in crate::format) fn is_user_defined(datatype: &Datatype) -> bool {
     matches!(
         datatype.resolved(),
@@ -474,17 +475,17 @@ fn is_enumeration(datatype: &Datatype) -> bool {
     }
 }
 
-/// The bits of the integer that holds one of so many bits; `None` if there is none.
+/// The width of the integer that can hold the given number of bits; `None` if there is none.
 fn width(bits: u16) -> Option<u16> {
     [8, 16, 32, 64].into_iter().find(|wide| *wide >= bits)
 }
 
-/// A character, as NetCDF stores it.
+/// A single character as NetCDF stores it.
 pub(in crate::format) fn character() -> (Datatype, ElementStorage) {
     super::characters(1)
 }
 
-/// The storage of texts of variable length.
+/// The storage of variable-length strings.
 pub(in crate::format) fn variable(charset: Option<CharacterSet>) -> ElementStorage {
     let charset = match charset {
         Some(CharacterSet::Ascii) => CharacterSet::Ascii,
@@ -498,12 +499,12 @@ pub(in crate::format) fn variable(charset: Option<CharacterSet>) -> ElementStora
     }
 }
 
-/// Of the storage of elements, what NetCDF has: their byte order.
+/// The part of the storage of elements that NetCDF can represent: the byte order.
 fn order_of(storage: &ElementStorage) -> ElementStorage {
     ElementStorage { endian: storage.endian, ..ElementStorage::default() }
 }
 
-/// Whether a datatype is that of booleans of h5py, without a name by which readers know it.
+/// Whether a datatype is the h5py boolean type, without a name by which readers can recognise it.
 fn is_unnamed_boolean(of: &Datatype) -> bool {
     matches!(of, Datatype::Enum { .. }) && is_boolean(of)
 }

@@ -1,4 +1,4 @@
-//! Dimensions and their identifiers, which are known when all objects are planned.
+//! Dimensions and their identifiers, which are known once all objects are planned.
 
 use super::flavour::Flavour;
 use super::lowerings::{EMPTY_GROWS, OUT_OF_SCOPE, UNNAMED};
@@ -8,23 +8,23 @@ use crate::target::{Losses, OrderedMember};
 use hyperslab_model::{Extent, NodePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The dimensions and variables of a source, in the order in which they are planned. All paths are stored ones.
+/// The dimensions and variables of a source, in planning order. All paths are stored paths.
 #[derive(Debug, Default)]
 pub(in crate::format) struct Declared {
     dimensions: Vec<(NodePath, Extent)>,
     places: FxHashMap<NodePath, usize>,
-    /// The identifiers of dimensions in the source, which tell their order within a group.
+    /// The identifiers of dimensions in the source, which determine their order within a group.
     order: FxHashMap<NodePath, u64>,
-    /// Dimensions that move to a group above, with their new paths, and the same by their paths.
+    /// Dimensions that move to a group above, with their new paths, and the new paths by the old ones.
     moved: Vec<(NodePath, Extent)>,
     new_paths: FxHashMap<NodePath, NodePath>,
     variables: Vec<Variable>,
 }
 
-/// A variable and what its dimensions are called in the source.
+/// A variable and the names of its dimensions in the source.
 #[derive(Debug)]
 struct Variable {
-    /// The path in the source, which messages name, and the stored one.
+    /// The path in the source, used in messages, and the stored path.
     place: NodePath,
     path: NodePath,
     along: Vec<Along>,
@@ -36,9 +36,9 @@ struct Variable {
 #[derive(Clone, Debug)]
 pub(in crate::format) struct Along {
     pub(in crate::format) extent: Extent,
-    /// The stored path of a dimension that it shares with others.
+    /// The stored path of a dimension that it shares with other variables.
     pub(in crate::format) dimension: Option<NodePath>,
-    /// Whether it counts the characters of a text.
+    /// Whether it counts the characters of a string.
     pub(in crate::format) is_characters: bool,
 }
 
@@ -47,17 +47,17 @@ pub(in crate::format) struct Along {
 pub(in crate::format) struct Dimensions {
     /// The identifier of each dimension.
     ids: FxHashMap<NodePath, i32>,
-    /// The length of each dimension that the source has in place: one that can grow is as long as the longest variable
-    /// along it.
+    /// The length of each dimension that keeps its place from the source. A dimension that can grow is as long as the
+    /// longest variable along it.
     extents: FxHashMap<NodePath, Extent>,
-    /// The dimensions that the source does not have, by group.
+    /// The dimensions that do not exist in the source, by group.
     made: FxHashMap<NodePath, Vec<(NodePath, Extent)>>,
-    /// The dimensions of each variable that has some.
+    /// The dimensions of each variable that has any.
     of_variables: FxHashMap<NodePath, Vec<NodePath>>,
 }
 
 impl Declared {
-    /// Adds a dimension. The first one of a path counts.
+    /// Adds a dimension. If a path occurs more than once, only its first dimension counts.
     pub(in crate::format) fn dimension(&mut self, path: NodePath, extent: Extent) {
         if !self.places.contains_key(&path) {
             self.places.insert(path.clone(), self.dimensions.len());
@@ -65,14 +65,14 @@ impl Declared {
         }
     }
 
-    /// Notes dimensions of length 0: in NetCDF-4 files, too, readers take them for unlimited ones.
+    /// Notes dimensions of length 0: even in NetCDF-4 files, readers take them for unlimited ones.
     pub(in crate::format) fn note_empty(&self, losses: &mut dyn Losses) {
         for (path, _) in self.dimensions.iter().filter(|(_, extent)| matches!(extent, Extent::Fixed(0))) {
             losses.note(&EMPTY_GROWS, path.to_string(), None);
         }
     }
 
-    /// Notes the identifiers that the members of a group have as dimensions of the source.
+    /// Notes the dimension identifiers that the members of a group have in the source.
     pub(in crate::format) fn order(
         &mut self,
         group: &NodePath,
@@ -94,7 +94,7 @@ impl Declared {
         }
     }
 
-    /// Adds a variable of one or more dimensions.
+    /// Adds a variable, unless it has no dimensions.
     pub(in crate::format) fn variable(
         &mut self,
         place: &NodePath,
@@ -107,9 +107,10 @@ impl Declared {
         }
     }
 
-    /// Finds the dimensions of all variables, makes those that the source does not name, and numbers them. A dimension
-    /// that a variable is not as long as is another one. Made dimensions have none of the paths `others`, where other
-    /// objects are. Calls `attach` with each variable that scales are attached to, and with their paths.
+    /// Finds the dimensions of all variables, creates those that the source does not name, and numbers them. If a
+    /// variable differs in length from its dimension, it gets a different one. Created dimensions avoid the paths
+    /// `others`, which belong to other objects. Calls `attach` for each variable to which scales are attached, with the
+    /// paths of the scales.
     pub(in crate::format) fn resolve(
         self,
         others: impl IntoIterator<Item = NodePath>,
@@ -123,7 +124,7 @@ impl Declared {
             let group = path.parent().unwrap_or_else(NodePath::root);
             resolved.made.entry(group).or_default().push((path.clone(), *extent));
         }
-        // The made dimensions of each group that could stand for each other.
+        // The created dimensions of each group that can be used in place of one another.
         let mut alike: FxHashMap<(NodePath, String), Vec<NodePath>> = FxHashMap::default();
         for variable in &self.variables {
             let group = variable.path.parent().unwrap_or_else(NodePath::root);
@@ -160,7 +161,7 @@ impl Declared {
                     self.places.keys().cloned().chain(moved).chain(variables).chain(others).collect()
                 });
                 let alike = alike.entry((group.clone(), base_name(along))).or_default();
-                // A variable has no dimension twice, so that each can be told from the others.
+                // No dimension occurs twice in a variable, so that its dimensions can be distinguished.
                 let path = match alike.iter().find(|path| !dimensions.contains(*path)) {
                     Some(path) => path.clone(),
                     None => {
@@ -195,19 +196,20 @@ impl Declared {
     }
 }
 
-/// Whether an array of this extent can lie along a dimension. Of those that can grow, the longest tells the length.
+/// Whether an array of this extent can lie along a dimension. The length of a dimension that can grow is that of its
+/// longest array.
 pub(in crate::format) fn fits(along: Extent, dimension: Extent) -> bool {
     along.current() == dimension.current() || can_grow(dimension) && !along.is_fixed()
 }
 
-/// Whether a dimension can grow, so that it may be longer than an array along it.
+/// Whether a dimension can grow, and may therefore be longer than an array along it.
 pub(in crate::format) fn can_grow(dimension: Extent) -> bool {
     matches!(dimension, Extent::Limited { .. } | Extent::Unlimited { .. })
 }
 
 impl Dimensions {
-    /// Numbers dimensions as the library does: group by group, in the order of their definition. Those that the source
-    /// does not number are the last.
+    /// Numbers dimensions as the library does: group by group, in the order of their definition. Dimensions without a
+    /// number in the source come last.
     fn number(&mut self, declared: &[(NodePath, Extent)], order: &FxHashMap<NodePath, u64>) {
         let group_of = |path: &NodePath| path.parent().unwrap_or_else(NodePath::root);
         let mut groups: Vec<NodePath> = Vec::new();
@@ -237,7 +239,7 @@ impl Dimensions {
         }
     }
 
-    /// The length of a dimension that the source has in place.
+    /// The length of a dimension that keeps its place from the source.
     pub(in crate::format) fn extent(&self, path: &NodePath) -> Option<Extent> {
         self.extents.get(path).copied()
     }
@@ -247,12 +249,12 @@ impl Dimensions {
         self.ids.get(path).copied()
     }
 
-    /// The dimensions that a group has and the source does not.
+    /// The dimensions of a group that do not exist in the source.
     pub(in crate::format) fn made_in(&self, group: &NodePath) -> &[(NodePath, Extent)] {
         self.made.get(group).map_or(&[], Vec::as_slice)
     }
 
-    /// All dimensions that the source does not have.
+    /// All dimensions that do not exist in the source.
     pub(in crate::format) fn made(&self) -> impl Iterator<Item = &(NodePath, Extent)> {
         self.made.values().flatten()
     }
@@ -264,7 +266,7 @@ impl Dimensions {
     }
 }
 
-/// A name that says what the dimension is: `dim_3`, `string7` as xarray calls them.
+/// A name that describes the dimension: `dim_3`, or `string7` as in xarray.
 fn base_name(along: &Along) -> String {
     let length = along.extent.current();
     match (along.is_characters, along.extent.is_fixed()) {
@@ -365,7 +367,7 @@ mod tests {
         let record = |extent| Along { extent, dimension: Some(path("/t")), is_characters: false };
         declared.variable(&path("/b"), path("/b"), vec![record(growing(3))], false);
         declared.variable(&path("/c"), path("/c"), vec![record(Extent::Fixed(4))], false);
-        // The longest tells the length.
+        // The length is that of the longest.
         declared.dimension(path("/u"), growing(2));
         let along = |extent| Along { extent, dimension: Some(path("/u")), is_characters: false };
         declared.variable(&path("/d"), path("/d"), vec![along(growing(6))], false);

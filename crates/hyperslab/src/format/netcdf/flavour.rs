@@ -1,4 +1,4 @@
-//! Which of NetCDF's formats a file has, by what it holds.
+//! The NetCDF formats, distinguished by what a file can contain.
 
 use crate::format::netcdf3::datatype::data_type;
 use hyperslab_core::Error;
@@ -7,35 +7,35 @@ use hyperslab_netcdf3::Version;
 use hyperslab_netcdf3::name::MAX_NAME;
 use std::fmt;
 
-/// A format of NetCDF.
+/// A NetCDF format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::format) enum Flavour {
-    /// NetCDF-4 with groups, types of users and texts of variable length.
+    /// NetCDF-4 with groups, user-defined types and variable-length strings.
     Enhanced,
-    /// NetCDF-4 with what CDF-1 can hold.
+    /// NetCDF-4 restricted to what CDF-1 can represent.
     ClassicModel,
     /// NetCDF-3.
     Classic(Version),
 }
 
 impl Flavour {
-    /// Whether it has groups, types of users and texts of variable length.
+    /// Whether it has groups, user-defined types and variable-length strings.
     pub(in crate::format) fn is_enhanced(self) -> bool {
         self == Flavour::Enhanced
     }
 
-    /// Whether its files are HDF5 files, in which some attributes are those of the library.
+    /// Whether its files are HDF5 files, in which some attributes are reserved for the library.
     pub(in crate::format) fn is_hdf5(self) -> bool {
         !matches!(self, Flavour::Classic(_))
     }
 
-    /// The number of bytes of the longest name. Of HDF5, libnetcdf 4.10 reads names of `NC_MAX_NAME` bytes with others
-    /// behind them, or not at all.
+    /// The maximum length of a name in bytes. In HDF5 files, libnetcdf 4.10 reads names of `NC_MAX_NAME` bytes with
+    /// additional bytes at the end, or not at all.
     pub(in crate::format) fn longest_name(self) -> usize {
         if self.is_hdf5() { MAX_NAME - 1 } else { MAX_NAME }
     }
 
-    /// Whether elements can have a type that was lowered.
+    /// Whether elements can have a given lowered type.
     pub(in crate::format) fn holds(self, datatype: &Datatype) -> bool {
         let is_in = |version| data_type(datatype).is_some_and(|of| of.is_in(version));
         match self {
@@ -45,7 +45,7 @@ impl Flavour {
         }
     }
 
-    /// The error for what it does not have.
+    /// The error for something that the format does not have.
     pub(in crate::format) fn without(self, what: impl fmt::Display) -> Error {
         Error::unsupported(format!("{what}, which {self} does not have"))
     }

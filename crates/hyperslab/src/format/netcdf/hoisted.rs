@@ -1,5 +1,5 @@
-//! Dimensions that move to a group above all variables along them, since NetCDF finds the dimensions of a variable only
-//! in its group and in those above.
+//! Dimensions that move to a group above all variables along them, since NetCDF looks for the dimensions of a variable
+//! only in its group and the groups above it.
 
 use super::flavour::Flavour;
 use super::name::{of_names, with_end};
@@ -9,23 +9,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What is known of all objects before any of them is planned. All paths are stored ones.
+/// Information about all objects, collected before any of them is planned. All paths are stored paths.
 #[derive(Debug, Default)]
 pub(in crate::format) struct Survey {
     taken: FxHashSet<NodePath>,
-    /// The group that contains a dimension and all variables along it, of dimensions that have variables outside of
-    /// their own group.
+    /// For dimensions with variables outside of their own group: the innermost group that contains the dimension and
+    /// all variables along it.
     groups: BTreeMap<NodePath, NodePath>,
 }
 
-/// The dimensions that move, with their new paths.
+/// The dimensions that move and their new paths.
 #[derive(Debug, Default)]
 pub(in crate::format) struct Hoisted {
     paths: FxHashMap<NodePath, NodePath>,
 }
 
 impl Survey {
-    /// Adds an object with its path in the source, and with the dimensions of an array.
+    /// Adds an object with its path in the source and, for an array, its dimensions.
     pub(in crate::format) fn add(&mut self, path: &NodePath, dimensions: &[Dimension]) {
         let stored = of_names(path, FLAVOUR);
         let group = stored.parent().unwrap_or_else(NodePath::root);
@@ -43,7 +43,7 @@ impl Survey {
         }
     }
 
-    /// The new paths: with the same names, unless another object has them.
+    /// Assigns the new paths. The names stay the same unless another object has them.
     pub(in crate::format) fn finish(self) -> Hoisted {
         let Survey { mut taken, groups } = self;
         let mut paths = FxHashMap::default();
@@ -65,8 +65,8 @@ impl Hoisted {
         if self.paths.is_empty() { None } else { self.paths.get(&of_names(dimension, FLAVOUR)) }
     }
 
-    /// What remains of an object at `path` in the source without the dimension that it is, if that moves: a variable
-    /// along it, or `None`.
+    /// What remains of an object at `path` in the source when the dimension that it represents moves: a variable along
+    /// the dimension, or `None`.
     pub(in crate::format) fn without_dimension<'a>(
         &self,
         path: &NodePath,
@@ -96,7 +96,7 @@ impl Hoisted {
     }
 }
 
-/// The only one with groups.
+/// The only flavour with groups.
 const FLAVOUR: Flavour = Flavour::Enhanced;
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
         let hoisted = survey.finish();
         let found =
             ["/a/b/x", "/a/c/y", "/z", "/e/y", "/e/only"].map(|of| hoisted.path_of(&path(of)).cloned());
-        // The root has a member of the name y.
+        // The root has a member with the name y.
         assert_eq!(found, [None, Some(path("/a/y")), None, Some(path("/y_2")), None]);
     }
 

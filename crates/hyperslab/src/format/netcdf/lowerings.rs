@@ -1,4 +1,4 @@
-//! Content that NetCDF stores in another form or loses, and what it becomes.
+//! Content that NetCDF loses or stores in another form, and what replaces it.
 
 use super::flavour::Flavour;
 use crate::format::hdf5::write::lowerings::{
@@ -23,16 +23,16 @@ lowerings! {
     LABELS: "enumeration" => "integers", Fate::Lost(Loss::Labels);
     TIME: "integers of the time class" => "integers", Fate::Changed;
     BITS: "bit fields" => "unsigned integers", Fate::Changed;
-    CHARACTERS: "texts of fixed length" => "characters along one more dimension", Fate::Changed;
-    SHORT_TEXTS: "texts of variable length" => "characters along one more dimension, as many as the longest has", Fate::Changed;
-    TEXTS: "texts of fixed length" => "texts of variable length", Fate::Changed;
+    CHARACTERS: "strings of fixed length" => "characters along one more dimension", Fate::Changed;
+    SHORT_TEXTS: "strings of variable length" => "characters along one more dimension, as many as the longest has", Fate::Changed;
+    TEXTS: "strings of fixed length" => "strings of variable length", Fate::Changed;
     INNER_ARRAY: "arrays within elements" => "more dimensions", Fate::Changed;
     ENUMERATION_ORDER: "big-endian order of enumerations" => "little-endian order", Fate::Changed;
     UNNAMED_TYPE: "datatype without a name" => "a named datatype of the root group", Fate::Changed;
     OUTER_TYPE: "named datatype of a group that is not above" => "a named datatype of the root group", Fate::Changed;
-    PLAIN_TYPE: "named datatype of plain numbers or texts" => "the type itself", Fate::Lost(Loss::Names);
+    PLAIN_TYPE: "named datatype of plain numbers or strings" => "the type itself", Fate::Lost(Loss::Names);
     NAME: "name that NetCDF forbids" => "an underscore and two digits for each such byte", Fate::Restored;
-    NORMALIZED: "name with characters in parts (not NFC)" => "the same name, composed", Fate::Restored;
+    NORMALIZED: "name that is not in Unicode NFC" => "the same name in NFC", Fate::Restored;
     RESERVED: "attribute with a reserved name" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_EMPTY: "attribute without elements" => "an empty text, or a list without elements", Fate::Changed;
@@ -46,7 +46,7 @@ lowerings! {
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
     LINK: "link" => "nothing", Fate::Lost(Loss::Links);
     USER_TYPE: "user-defined type" => "nothing", Fate::Lost(Loss::Types);
-    UNLIMITED: "dimension that can grow, where another one does or it is not the first of a variable" => "a dimension of its current length", Fate::Lost(Loss::Unlimited);
+    UNLIMITED: "unlimited dimension, where another dimension is already unlimited or it is not the first of a variable" => "a dimension of its current length", Fate::Lost(Loss::Unlimited);
     EMPTY_GROWS: "dimension of length 0" => "an unlimited dimension", Fate::Changed;
     EMPTY_DIMENSION: "dimension of length 0 beside an unlimited one" => "nothing", Fate::Lost(Loss::Names);
     EMPTY: "variable along a dimension of length 0 that is not stored" => "nothing", Fate::Lost(Loss::Types);
@@ -56,12 +56,12 @@ lowerings! {
     CHUNKS: "chunks" => "contiguous elements", Fate::Changed;
     FILTERS: "filters" => "no filter", Fate::Changed;
     ENDIAN: "little-endian order" => "big-endian order", Fate::Changed;
-    FILL: "fill value of texts or arrays within elements" => "zeros", Fate::Changed;
+    FILL: "fill value of strings or arrays within elements" => "zeros", Fate::Changed;
     CONTENT: "comments, labels or names of scales" => "nothing", Fate::Lost(Loss::Attributes);
     DIRECTIVES: "content that only the format of the source has" => "nothing", Fate::Lost(Loss::Attributes);
 }
 
-/// Of these, what only the classic formats lack.
+/// Rows that apply only to the classic formats.
 static OF_CLASSIC: &[&Lowered] = &[
     &USER_TYPE,
     &UNLIMITED,
@@ -75,13 +75,13 @@ static OF_CLASSIC: &[&Lowered] = &[
     &ENDIAN,
 ];
 
-/// What only NetCDF-4 has in another form.
+/// Rows that apply only to NetCDF-4.
 static OF_NETCDF4: &[&Lowered] = &[&COMPLEX, &TEXTS, &UNNAMED_TYPE, &OUTER_TYPE, &OUT_OF_SCOPE, &HOISTED];
 
-/// What only NetCDF-4 with types of users has in another form.
+/// Rows that apply only to NetCDF-4 with user-defined types.
 static OF_USER_TYPES: &[&Lowered] = &[&ENUMERATION_ORDER];
 
-/// What has another form where there are only the types of the classic formats, and of CDF-1 and CDF-2.
+/// Rows that apply where only the types of the classic formats exist, and rows for CDF-1 and CDF-2.
 static OF_CLASSIC_TYPES: &[&Lowered] = &[&SHORT_TEXTS, &LABELS];
 static OF_FEW_INTEGERS: &[&Lowered] = &[&SMALLER, &NEAREST_INTEGERS, &UNSIGNED];
 
@@ -103,11 +103,11 @@ pub(in crate::format) fn of(flavour: Flavour) -> &'static [&'static Lowered] {
 
 type Rows = Vec<&'static Lowered>;
 
-/// Of what HDF5 has in another form, what the classic formats have so too.
+/// The rows of HDF5 that also apply to the classic formats.
 static STORED: &[&Lowered] =
     &[&DOMAIN, &SOURCES, &SPARSE, &UNCOUNTED, &UNREADABLE_ATTRIBUTE, &ATTRIBUTE_NATIVE];
 
-/// The rows of this table without others, then these.
+/// The rows of this table except those in `without`, followed by `then`.
 fn rows(without: &[&[&'static Lowered]], then: &[&'static Lowered]) -> Rows {
     let is_other = |row: &&Lowered| without.iter().copied().flatten().any(|other| std::ptr::eq(*other, *row));
     LOWERINGS.iter().filter(|row| !is_other(row)).chain(then).copied().collect()

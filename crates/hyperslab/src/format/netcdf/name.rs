@@ -10,8 +10,8 @@ use hyperslab_netcdf3::name::{is_allowed, normalized};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// A name as it is stored, and how it differs. What the library forbids, characters and bytes that are none, becomes an
-/// underscore and two digits for each byte: letters, digits and underscores are what CF recommends.
+/// A name as it is stored, and how it differs from the original. Forbidden characters, and bytes that are not
+/// characters, become an underscore and two digits for each byte: CF recommends letters, digits and underscores.
 pub(in crate::format) fn stored(name: &str, flavour: Flavour) -> (Cow<'_, str>, Option<&'static Lowered>) {
     let longest = flavour.longest_name();
     let composed = normalized(name);
@@ -45,7 +45,7 @@ pub(in crate::format) fn stored(name: &str, flavour: Flavour) -> (Cow<'_, str>, 
     (Cow::Owned(encoded), Some(&NAME))
 }
 
-/// A name with an end that tells it from others, short enough for NetCDF-4.
+/// A name with a distinguishing suffix, short enough for NetCDF-4.
 pub(in crate::format) fn with_end(name: &str, end: &str) -> String {
     let mut whole = name.to_owned();
     cut(&mut whole, Flavour::Enhanced.longest_name().saturating_sub(end.len()));
@@ -62,27 +62,27 @@ fn cut(name: &mut String, longest: usize) {
 #[derive(Debug)]
 pub(in crate::format) struct StoredPaths {
     flavour: Flavour,
-    /// Objects whose stored names follow from more than their own.
+    /// Objects whose stored names do not depend on their own name alone.
     renamed: FxHashMap<NodePath, NodePath>,
-    /// The original names of the members of each group that have others, by their stored names.
+    /// The original names of the renamed members of each group, by their stored names.
     originals: FxHashMap<NodePath, Names>,
 }
 
 impl StoredPaths {
-    /// Those in a file of this flavour, in which no object has another name yet.
+    /// The paths in a file of this flavour in which no object has been renamed yet.
     pub(in crate::format) fn new(flavour: Flavour) -> StoredPaths {
         let (renamed, originals) = Default::default();
         StoredPaths { flavour, renamed, originals }
     }
 
-    /// Gives an object another name beside its siblings.
+    /// Renames an object within its group.
     pub(in crate::format) fn rename(&mut self, path: &NodePath, name: &str) {
         let parent = path.parent().unwrap_or_else(NodePath::root);
         let renamed = self.stored(&parent).child(name);
         self.renamed.insert(path.clone(), renamed);
     }
 
-    /// Keeps the original name of an object that lies in a group of the file, if it is stored by another one.
+    /// Keeps the original name of an object in a group of the file if its stored name differs.
     pub(in crate::format) fn keep(&mut self, group: &NodePath, original: &str) {
         let (name, _) = stored(original, self.flavour);
         if name != original {
@@ -91,7 +91,7 @@ impl StoredPaths {
         }
     }
 
-    /// The original names of members of a group of the file.
+    /// The original names of the members of a group of the file.
     pub(in crate::format) fn originals(&self, group: &NodePath) -> Names {
         self.originals.get(group).cloned().unwrap_or_default()
     }
@@ -105,7 +105,7 @@ impl StoredPaths {
     }
 }
 
-/// The path with each name as it is stored: that of a dimension, whatever variable has its name.
+/// The path with each name in its stored form. It is the path of a dimension, even if a variable has the same name.
 pub(in crate::format) fn of_names(path: &NodePath, flavour: Flavour) -> NodePath {
     let Some(parent) = path.parent() else { return path.clone() };
     let (own, (name, _)) = (of_names(&parent, flavour), stored(path.name(), flavour));
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(found(&long, classic), (long.clone(), None));
         assert_eq!(found(&"x".repeat(300), classic), (long.clone(), Some(NAME.what)));
         assert_eq!(with_end(&long, "_t"), format!("{}_t", &long[..253]));
-        // Two bytes each.
+        // Each character takes two bytes.
         assert_eq!(with_end(&"\u{e9}".repeat(130), "_t").len(), 254);
     }
 

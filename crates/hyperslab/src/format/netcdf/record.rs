@@ -1,14 +1,14 @@
-//! Records: the names of the source that NetCDF forbids, so that they can be restored. The record of an object is its
-//! attribute [`ATTRIBUTE`], characters of a JSON object, which has these objects:
+//! Records: the names of the source that NetCDF forbids, kept so that they can be restored. The record of an object is
+//! its attribute [`ATTRIBUTE`], which contains a JSON object as characters, with these members:
 //!
 //! | member | of | holds |
 //! |---|---|---|
-//! | `members` | groups | the original name of each dimension, variable, type or group that has another one |
-//! | `attributes` | all | the original name of each attribute that has another one |
-//! | `fields` | user-defined types | the original name of each member of a compound or an enumeration, by the stored names that lead to it: `outer/inner` |
+//! | `members` | groups | the original name of each renamed dimension, variable, type or group |
+//! | `attributes` | all | the original name of each renamed attribute |
+//! | `fields` | user-defined types | the original name of each renamed compound or enum member, by path (`outer/inner`) |
 //!
-//! All by the stored name. An original name counts if it is stored by this one ([`stored`]), so that no record gives an
-//! object the name of another.
+//! All are keyed by stored names. An original name counts only if it is stored under this name ([`stored`]), so that no
+//! record can give an object the name of another one.
 
 use super::attribute::characters_of;
 use super::flavour::Flavour;
@@ -19,10 +19,10 @@ use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The attribute, which other programs show and copy as any other.
+/// The name of the attribute, which other programs show and copy like any other.
 pub(in crate::format) const ATTRIBUTE: &str = "_hyperslab_names";
 
-/// The original names of what lies in one object, by their stored names.
+/// The original names of everything in one object, by stored name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::format) struct Record {
     pub(in crate::format) members: Names,
@@ -30,7 +30,7 @@ pub(in crate::format) struct Record {
     pub(in crate::format) fields: Names,
 }
 
-/// Original names by stored ones.
+/// Original names by stored name.
 pub(in crate::format) type Names = BTreeMap<String, String>;
 
 impl Record {
@@ -38,14 +38,14 @@ impl Record {
         [(MEMBERS, &self.members), (ATTRIBUTES, &self.attributes), (FIELDS, &self.fields)]
     }
 
-    /// Adds the record to the attributes of its object, if it has any name.
+    /// Adds the record to the attributes of its object, if it has any names.
     pub(in crate::format) fn add_to(&self, attributes: &mut Attributes) {
         if let Some(attribute) = self.attribute() {
             attributes.insert(ATTRIBUTE.to_owned(), Ok(attribute));
         }
     }
 
-    /// The attribute; `None` if nothing has another name.
+    /// The attribute; `None` if nothing was renamed.
     pub(in crate::format) fn attribute(&self) -> Option<Attribute> {
         let parts = self.parts().into_iter().filter(|(_, names)| !names.is_empty());
         let object = |names: &Names| {
@@ -56,7 +56,7 @@ impl Record {
         (!record.is_empty()).then(|| characters_of(Value::Object(record).to_string().into_bytes()))
     }
 
-    /// The record in the text of an attribute; `None` if another program has put something else into it.
+    /// The record in the text of an attribute; `None` if another program has stored something else there.
     pub(in crate::format) fn parse(text: &[u8]) -> Option<Record> {
         let Value::Object(parts) = serde_json::from_slice(text).ok()? else { return None };
         let mut record = Record::default();
@@ -73,8 +73,8 @@ impl Record {
     }
 }
 
-/// The original names that are stored by the names that they stand under; `None` for other JSON, and for those of
-/// members that no path can have.
+/// The original names, if each is stored under the name that it is listed by; `None` for other JSON, and for member
+/// names that no path can have.
 fn names_of(json: Value, are_members: bool) -> Option<Names> {
     let Value::Object(names) = json else { return None };
     let name = |(name, original)| match original {
@@ -90,13 +90,13 @@ fn names_of(json: Value, are_members: bool) -> Option<Names> {
     names.iter().all(is_sound).then_some(names)
 }
 
-/// Whether a file of any flavour has the name by that one.
+/// Whether a file of any flavour stores `original` under `name`.
 fn is_stored_as(original: &str, name: &str) -> bool {
     let flavours = [Flavour::Enhanced, Flavour::Classic(Version::Classic)];
     flavours.into_iter().any(|flavour| stored(original, flavour).0 == name)
 }
 
-/// Gives names their originals, except where another of them is that original.
+/// Replaces names by their originals, except where another of the names equals the original.
 pub(in crate::format) fn restore<'a>(originals: &Names, names: impl IntoIterator<Item = &'a mut String>) {
     if originals.is_empty() {
         return;
@@ -115,7 +115,7 @@ pub(in crate::format) fn restore<'a>(originals: &Names, names: impl IntoIterator
     }
 }
 
-/// As [`restore`], of the names of attributes.
+/// As [`restore`], for the names of attributes.
 pub(in crate::format) fn restore_keys(originals: &Names, attributes: &mut Attributes) {
     if !originals.is_empty() {
         let (mut names, values): (Vec<String>, Vec<_>) = std::mem::take(attributes).into_iter().unzip();

@@ -1,4 +1,5 @@
-//! User-defined types. In NetCDF each has a name, and variables have only types of groups above.
+//! User-defined types. In NetCDF each has a name, and variables can only use types of their own group or of groups
+//! above.
 
 use super::name::with_end;
 use super::record::Names;
@@ -23,17 +24,17 @@ pub(in crate::format) struct UserType {
     pub(in crate::format) storage: ElementStorage,
     /// The original names of members of compounds and enumerations.
     pub(in crate::format) fields: Names,
-    /// Whether the source does not have it.
+    /// Whether it was created because the source does not have it.
     pub(in crate::format) is_made: bool,
 }
 
 impl UserTypes {
-    /// Notes the names of the members of the root group, which made types do not take.
+    /// Notes the names of the members of the root group, which created types must not take.
     pub(in crate::format) fn take_names<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.taken.extend(names.map(str::to_owned));
     }
 
-    /// Adds a type that the source has.
+    /// Adds a type of the source.
     pub(in crate::format) fn declare(
         &mut self,
         path: NodePath,
@@ -44,7 +45,8 @@ impl UserTypes {
         self.known.push(UserType { path, datatype, storage, fields, is_made: false });
     }
 
-    /// The path of a type that objects of `group` can have, and whether it was made for this: for a name like `hint`.
+    /// The path of a type that objects of `group` can use, and whether it was created for this purpose. A created type
+    /// has a name derived from `hint`.
     pub(in crate::format) fn path_of(
         &mut self,
         (datatype, storage, fields): (&Datatype, &ElementStorage, &Names),
@@ -73,7 +75,7 @@ impl UserTypes {
         (path, true)
     }
 
-    /// The types that were made, each behind those that it consists of.
+    /// The created types, each after the types that it contains.
     pub(in crate::format) fn made(&self) -> impl Iterator<Item = &UserType> {
         self.known.iter().filter(|known| known.is_made)
     }
@@ -83,13 +85,14 @@ impl UserTypes {
         self.known.len()
     }
 
-    /// The types from the one with this number on.
+    /// The types starting at this number.
     pub(in crate::format) fn since(&self, number: usize) -> &[UserType] {
         self.known.get(number..).unwrap_or_default()
     }
 }
 
-/// Whether an object of `group` can name what lies at `path`: that lies in a group above, or in this one.
+/// Whether an object of `group` can refer to the object at `path`, which requires that it is in this group or a group
+/// above.
 pub(in crate::format) fn is_in_scope(path: &NodePath, group: &NodePath) -> bool {
     path.parent().is_none_or(|parent| group.is_within(&parent))
 }

@@ -1,4 +1,4 @@
-//! Arrays and dimensions of the model as variables and dimensions of NetCDF.
+//! Arrays and dimensions of the model as NetCDF variables and dimensions.
 
 use super::attribute::{are_small, attributes, missing_text};
 use super::datatype::{Change, LoweredType, Types};
@@ -22,15 +22,15 @@ use hyperslab_netcdf4::name::FILL_VALUE;
 use hyperslab_netcdf4::rules::default_chunk;
 use std::sync::Arc;
 
-/// Makes the objects of a file.
+/// Converts the objects of a file.
 pub(in crate::format) struct Variables<'a> {
     pub(in crate::format) user: &'a mut UserTypes,
     pub(in crate::format) flavour: Flavour,
-    /// What was found out about the elements, as far as it is [needed](needs).
+    /// Facts about the elements, as far as they are [needed](needs).
     pub(in crate::format) facts: Facts,
 }
 
-/// An object as NetCDF has it.
+/// An object in its NetCDF form.
 pub(in crate::format) struct Lowered {
     pub(in crate::format) node: Node,
     /// The dimensions of a variable.
@@ -40,7 +40,7 @@ pub(in crate::format) struct Lowered {
     pub(in crate::format) change: Change,
     /// The extents of dimensions that follow those of the source.
     pub(in crate::format) inner: Vec<u64>,
-    /// The original names of what lies in it, without the members of a group.
+    /// The original names of what the object contains, except for the members of a group.
     pub(in crate::format) record: Record,
 }
 
@@ -52,10 +52,10 @@ impl Lowered {
 }
 
 impl Variables<'_> {
-    /// An object at `path` as NetCDF has it; `None` for named datatypes that no variable has by their name.
+    /// The NetCDF form of an object at `path`; `None` for named datatypes that variables cannot have by name.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has nothing like it.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if NetCDF has no equivalent.
     pub(in crate::format) fn lowered(
         &mut self,
         path: &NodePath,
@@ -66,10 +66,10 @@ impl Variables<'_> {
             note_directives(path, storage, losses);
         }
         let group = path.parent().map_or_else(NodePath::root, |parent| of_names(&parent, self.flavour));
-        // A text, since a member of the root is named after it too.
+        // In stored form, since a member of the root group is named after it as well.
         let hint = stored(path.name(), self.flavour).0.into_owned();
         let (flavour, longest) = (self.flavour, self.facts.longest);
-        // Elements and the value that marks the missing ones have one type.
+        // Elements and the value that marks missing elements have the same type.
         let fill = node.attributes().and_then(|own| own.get(FILL_VALUE)?.as_ref().ok());
         let is_small = self.facts.is_small && fill.is_none_or(are_small);
         let user = &mut *self.user;
@@ -127,7 +127,7 @@ impl Variables<'_> {
     }
 }
 
-/// Whether an object is stored. Notes a link, and a name that it has not in the file.
+/// Whether an object is stored. Notes links, and names that are changed in the file.
 ///
 /// # Errors
 /// If the root is not a group.
@@ -149,7 +149,7 @@ pub(in crate::format) fn is_stored(
     Ok(true)
 }
 
-/// The dimension of a variable that stands beside it.
+/// The extent of the dimension that is stored next to a variable of the same name.
 pub(in crate::format) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
     match node {
         Node::Ndarray(array) if !is_scale => array.dimension,
@@ -157,8 +157,8 @@ pub(in crate::format) fn beside(node: &Node, is_scale: bool) -> Option<Extent> {
     }
 }
 
-/// What must be known of the elements of an array: without texts of variable length, how long the longest is; without
-/// integers of 64 bits, whether 32 bits hold them.
+/// What must be known of the elements of an array: the length of the longest string if the flavour has no
+/// variable-length strings, and whether 32 bits hold all integers if it has no 64-bit integers.
 pub(in crate::format) fn needs(flavour: Flavour, node: &Node) -> Needs {
     let is_text = |of: &Datatype| matches!(of.resolved(), Datatype::String(Text::Variable));
     let longest = !flavour.is_enhanced() && node.datatype().is_some_and(|of| is_text(of));
@@ -226,10 +226,10 @@ fn variable(
     let is_scale = own && is_dimension;
     let mut storage = storage(source, &lowered, &along);
     storage.fill = fill(path, source, &lowered, &attributes, datatype, losses)?;
-    // Readers of the source know by the fill value alone which elements are missing.
+    // Readers of the source recognise missing elements by the fill value alone.
     if let Fill::Value(value) = &storage.fill
         && facts.fill_is_missing
-        // Readers know no missing compounds, and xarray opens no file that has such an attribute.
+        // Readers do not recognise missing compounds, and xarray opens no file that has such an attribute.
         && matches!(lowered.datatype.resolved(), Datatype::Int { .. } | Datatype::Float(_) | Datatype::String(_))
         && !attributes.contains_key(FILL_VALUE)
     {
@@ -257,7 +257,7 @@ fn variable(
             value: None,
         }),
         false => Node::Ndarray(Ndarray {
-            // Scales are attached when all dimensions are known.
+            // Scales are attached once all dimensions are known.
             shape: Shape::Dims(
                 along.iter().map(|along| Dimension { extent: along.extent, coordinate: None }).collect(),
             ),
@@ -271,7 +271,7 @@ fn variable(
     Ok(Lowered { node, along, is_scale, change, inner, record: Record::default() })
 }
 
-/// The storage of a variable: as in the source, where NetCDF has it.
+/// The storage of a variable: as in the source, as far as NetCDF can represent it.
 fn storage(source: &Storage, lowered: &LoweredType, along: &[Along]) -> Storage {
     let is_extendible = along.iter().any(|along| !along.extent.is_fixed());
     let chunk = source.chunk.as_ref().map(|chunk| chunk.iter().chain(&lowered.inner).copied().collect());
@@ -289,7 +289,7 @@ fn storage(source: &Storage, lowered: &LoweredType, along: &[Along]) -> Storage 
     for (_, directives) in &mut storage.native {
         directives.retain(|(key, _)| KEPT.contains(&key.as_str()));
     }
-    // What an element holds is one block, so that a chunk has whole elements.
+    // The content of an element is one block, so that a chunk has whole elements.
     let is_large = lowered.inner.iter().product::<u64>() > MAX_BLOCK;
     let is_chunked = layout(&storage, is_extendible) == Layout::Chunked;
     if storage.chunk.is_none() && (is_chunked || is_large) {
@@ -307,7 +307,8 @@ fn storage(source: &Storage, lowered: &LoweredType, along: &[Along]) -> Storage 
     with_order(storage)
 }
 
-/// The fill value that the library finds in HDF5: that of the source, else that of the attribute, else its default.
+/// The fill value that the library finds in HDF5: that of the source, otherwise that of the attribute, otherwise its
+/// default.
 fn fill(
     path: &NodePath,
     source: &Storage,
@@ -323,7 +324,7 @@ fn fill(
         Fill::Undefined => Ok(Fill::Undefined),
         Fill::Value(value) if lowered.inner.is_empty() => {
             match super::array::changed(lowered.change, datatype, value) {
-                // No element has it, as all are small.
+                // No element has this value, as all are small.
                 Err(_) if lowered.change == Change::ToInt => Ok(Fill::Default),
                 changed => changed.map(Fill::Value),
             }
@@ -359,12 +360,13 @@ fn grown(path: &NodePath, extent: Extent, losses: &mut dyn Losses) -> Extent {
     }
 }
 
-/// The extent of the scale of a dimension without a variable: no dataset of its own grows with those along it.
+/// The extent of the scale of a dimension without a variable. It has no data of its own that would grow with the
+/// variables along it.
 fn of_scale(extent: Extent) -> Extent {
     if extent.is_fixed() { extent } else { Extent::Unlimited { current: 0 } }
 }
 
-/// Notes what of an object only its format knows.
+/// Notes content of an object that only its own format can represent.
 fn note_directives(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
     for (format, key, _) in content(storage) {
         let lowered = if format == "hdf5" { &CONTENT } else { &DIRECTIVES };
@@ -372,7 +374,7 @@ fn note_directives(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) 
     }
 }
 
-/// The storage of an object whose members or attributes keep the order of their creation, as all of NetCDF.
+/// The storage of an object whose members or attributes keep their creation order, as in all NetCDF files.
 fn with_order(mut storage: Storage) -> Storage {
     let order = ["track_order", "index_order", "track_attributes", "index_attributes"];
     let order = order.map(|key| (key.to_owned(), Directive::Bool(true)));
@@ -382,7 +384,7 @@ fn with_order(mut storage: Storage) -> Storage {
     storage
 }
 
-/// A dimension that the source does not have.
+/// A dimension that does not exist in the source.
 pub(in crate::format) fn made_dimension(extent: Extent) -> DimCoord {
     DimCoord {
         storage: BoxedStorage::from(with_order(Storage::default())),
@@ -390,7 +392,7 @@ pub(in crate::format) fn made_dimension(extent: Extent) -> DimCoord {
     }
 }
 
-/// A datatype that the source does not have, with the record of its members.
+/// A datatype that does not exist in the source, with the record of its members.
 pub(in crate::format) fn made_datatype(made: &UserType) -> hyperslab_model::NamedDatatype {
     let storage = with_order(Storage { element: made.storage.clone(), ..Storage::default() });
     let record = Record { fields: made.fields.clone(), ..Record::default() };
@@ -403,7 +405,7 @@ pub(in crate::format) fn made_datatype(made: &UserType) -> hyperslab_model::Name
     }
 }
 
-/// A text of characters.
+/// A string of characters.
 pub(in crate::format) fn text(of: &str) -> Attribute {
     let (datatype, storage) = characters(u32::try_from(of.len()).unwrap_or(u32::MAX));
     Attribute {
@@ -415,8 +417,8 @@ pub(in crate::format) fn text(of: &str) -> Attribute {
     }
 }
 
-/// The directives of HDF5 that say how elements are stored.
+/// The HDF5 directives that state how elements are stored.
 const KEPT: [&str; 4] = ["mappings", "external", "alloc_time", "unfiltered_edges"];
 
-/// The size in bytes of what is certainly one block of a contiguous variable.
+/// The maximum size in bytes of what is certainly one block of a contiguous variable.
 const MAX_BLOCK: u64 = 64 << 10;

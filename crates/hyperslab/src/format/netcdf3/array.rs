@@ -19,9 +19,9 @@ pub(super) struct Netcdf3Array {
     pool: Pool,
     layout: Layout,
     datatype: Arc<Datatype>,
-    /// The value of elements that were never written; `None` for texts, where it is NUL.
+    /// The value of elements that were never written; `None` for strings, where it is NUL.
     fill: Option<Vec<u8>>,
-    /// All ones: reading a part of any shape costs as much as its bytes.
+    /// All ones: reading a part of any shape costs only its bytes.
     chunk: Vec<u64>,
 }
 

@@ -8,7 +8,7 @@ use hyperslab_model::{Attribute, Attributes, Datatype, ElementStorage, Float, Te
 use hyperslab_netcdf3::{DataType, to_big_endian, to_native};
 use std::sync::Arc;
 
-/// The datatype of an element and its storage. The byte order is not stated, since the format has only big-endian.
+/// The datatype of an element and its storage. The byte order is not stated, since the format is always big-endian.
 pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     let datatype = match from {
         DataType::Byte => Datatype::int(8, true),
@@ -26,7 +26,7 @@ pub(super) fn datatype(from: DataType) -> (Datatype, ElementStorage) {
     (datatype, ElementStorage::default())
 }
 
-/// The type of elements of a datatype; `None` if no version of the format has it.
+/// The element type for a datatype; `None` if no version of the format has it.
 pub(in crate::format) fn data_type(of: &Datatype) -> Option<DataType> {
     match of {
         Datatype::String(Text::Fixed { .. }) => Some(DataType::Char),
@@ -34,7 +34,7 @@ pub(in crate::format) fn data_type(of: &Datatype) -> Option<DataType> {
     }
 }
 
-/// The attributes by name; of equal names, the first. A text is a scalar, as is any other single value.
+/// The attributes by name; if names are equal, the first counts. A string is a scalar, as is any other single value.
 pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
     let mut attributes = Attributes::with_capacity(from.len());
     for stored in from {
@@ -43,7 +43,7 @@ pub(super) fn attributes(from: &[hyperslab_netcdf3::Attribute]) -> Attributes {
     attributes
 }
 
-/// An attribute as it is stored.
+/// An attribute in its stored form.
 ///
 /// # Errors
 /// If no version of the format has its type.

@@ -1,5 +1,5 @@
-//! Dimensions and variables as objects with paths: a variable of one dimension with the name of that dimension is its
-//! coordinates.
+//! Dimensions and variables as objects with paths. A one-dimensional variable with the name of its dimension holds the
+//! coordinates of that dimension.
 
 use super::datatype;
 use crate::format::netcdf::record::{ATTRIBUTE, Names, Record, restore_keys};
@@ -8,12 +8,12 @@ use hyperslab_model::{Attributes, NodePath};
 use hyperslab_netcdf3::{Attribute, DataType, File, Header};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An object, by its indexes in the lists of the header.
+/// An object, identified by its indices in the lists of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     /// A dimension without coordinates.
     Dimension(usize),
-    /// A dimension with the variable that has its coordinates.
+    /// A dimension and the variable that holds its coordinates.
     Coordinates { dimension: usize, variable: usize },
     /// A variable.
     Variable(usize),
@@ -50,11 +50,11 @@ pub(super) struct Objects {
     places: FxHashMap<NodePath, usize>,
     /// The path of each dimension; `None` if its name is taken.
     dimensions: Vec<Option<NodePath>>,
-    /// The dimension with the name of a variable that is not its coordinates, by the number of the variable.
+    /// The dimension that shares its name with a variable that is not its coordinates, by the number of the variable.
     beside: FxHashMap<usize, usize>,
-    /// Whether records are read, rather than shown.
+    /// Whether records are interpreted rather than shown.
     has_records: bool,
-    /// The names of the source of dimensions and variables that have others.
+    /// The names that dimensions and variables have in the source, where they differ.
     originals: Names,
     pub(super) warnings: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Objects {
         let count = header.dimensions.len().saturating_add(header.variables.len());
         objects.list.reserve(count);
         objects.places.reserve(count);
-        // The first variable with the name of each dimension: files have few dimensions.
+        // The first variable with the name of each dimension; files have few dimensions.
         let names = header.dimensions.iter().map(|dimension| (until_nul(&dimension.name), None));
         let mut by_name: FxHashMap<&[u8], Option<usize>> = names.collect();
         for (number, variable) in header.variables.iter().enumerate() {
@@ -179,7 +179,7 @@ impl Objects {
         self.list.iter().map(|(path, object)| (path, *object))
     }
 
-    /// The dimension with the name of a variable that is not its coordinates.
+    /// The dimension that shares its name with a variable that is not its coordinates.
     pub(super) fn beside(&self, variable: usize) -> Option<usize> {
         self.beside.get(&variable).copied()
     }
@@ -201,7 +201,7 @@ fn is_along(header: &Header, variable: usize, dimension: usize) -> bool {
     header.variables.get(variable).is_some_and(|variable| variable.dimensions == [dimension as u64])
 }
 
-/// A name as shown. Slashes, which occur in old files, are written as bytes that are not UTF-8.
+/// A name as displayed. Slashes, which occur in old files, are displayed like bytes that are not UTF-8.
 pub(super) fn text(name: &[u8]) -> String {
     let name = until_nul(name);
     if let Ok(plain) = str::from_utf8(name)

@@ -1,7 +1,7 @@
 //! Writes NetCDF classic files.
 //!
-//! An object of the model becomes what NetCDF has of it (`netcdf/`). The header has all of them, so it is made when the
-//! last one is planned (`definition`); the elements then have computed places (`array`).
+//! An object of the model is first converted to its NetCDF form (`netcdf/`). The header contains all objects, so it is
+//! built when the last one is planned (`definition`); the positions of the elements can then be computed (`array`).
 
 mod array;
 mod definition;
@@ -43,7 +43,8 @@ impl TargetFormat for Netcdf3Format {
     }
 
     fn aliases(&self) -> &'static [&'static str] {
-        // With the kinds of nccopy, what `ncdump -k` calls them, and the names in netCDF4 and xarray.
+        // Includes the kinds accepted by nccopy, the names that `ncdump -k` prints, and the names used by netCDF4 and
+        // xarray.
         match self.version {
             Version::Classic => &["cdf1", "nc3", "classic", "NETCDF3_CLASSIC"],
             Version::Offset64 => {

@@ -1,11 +1,11 @@
-//! The order in which the library creates what a group has: types first, then dimensions without variables and the
-//! variables, so that dimensions come in the order of their definition, then groups.
+//! The order in which the library creates the contents of a group: first types, then dimensions without variables
+//! together with the variables, such that dimensions are in the order of their definition, and then groups.
 //!
-//! It numbers variables, and dimensions that do not say their number, in this order.
+//! In this order the library numbers variables, and dimensions without a stated number.
 
 use rustc_hash::FxHashSet;
 
-/// What a member of a group is.
+/// The kind of a member of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MemberKind {
     Datatype,
@@ -24,11 +24,11 @@ pub(super) enum MemberKind {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) kind: MemberKind,
-    /// The identifier of the dimension that it is.
+    /// The identifier of the dimension that the member represents.
     pub(super) dimension: Option<i32>,
 }
 
-/// The names of members in the order of creation, given in stored order.
+/// The names of members in creation order, from members in stored order.
 pub(super) fn created(members: &[Member]) -> Vec<&str> {
     let of = |kinds: &'static [MemberKind]| members.iter().filter(move |member| kinds.contains(&member.kind));
     let mut order: Vec<&str> = of(&[MemberKind::Datatype]).map(|member| member.name.as_str()).collect();
@@ -42,7 +42,7 @@ pub(super) fn created(members: &[Member]) -> Vec<&str> {
             order.push(name);
             continue;
         }
-        // All variables up to that of the dimension, unless it stands behind another one already.
+        // All variables up to that of the dimension, unless it has already been written.
         while !written.contains(name.as_str())
             && let Some(variable) = variables.next()
         {

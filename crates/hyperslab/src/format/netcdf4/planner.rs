@@ -1,4 +1,4 @@
-//! Plans NetCDF-4 files: what is lost, and what is known only of all objects.
+//! Plans NetCDF-4 files: determines what is lost, and collects what is known only from all objects.
 
 use super::order::MemberKind;
 use crate::cells::CellColumn;
@@ -19,13 +19,13 @@ use hyperslab_netcdf4::name::NON_COORDINATE;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What planning has found out for the target.
+/// The results of planning that the target needs.
 pub(super) struct Found {
     pub(super) hdf5: Arc<Hdf5Found>,
     pub(super) dimensions: Dimensions,
     pub(super) types: UserTypes,
     pub(super) paths: StoredPaths,
-    /// What each object is, by its path in the file.
+    /// The kind of each object, by its path in the file.
     pub(super) kinds: FxHashMap<NodePath, MemberKind>,
     pub(super) hoisted: Hoisted,
     pub(super) flavour: Flavour,
@@ -61,7 +61,7 @@ impl Netcdf4Planner {
         let known = self.types.len();
         let lowered =
             Variables { user: &mut self.types, flavour: self.flavour, facts }.lowered(path, node, losses);
-        // Types that were made for it are planned before it.
+        // Types created for an object are planned before it.
         for made in self.types.since(known).to_vec() {
             let node = Node::Datatype(made_datatype(&made));
             self.hdf5.plan(&made.path, &node, Facts::default(), &mut Silent)?;
@@ -73,7 +73,7 @@ impl Netcdf4Planner {
             return Ok(());
         };
         if let Some(extent) = beside(node, is_scale) {
-            // The dimension has the name, and the variable a longer one.
+            // The dimension keeps the name, and the variable gets a longer one.
             let prefix = String::from_utf8_lossy(NON_COORDINATE);
             self.paths.rename(path, &format!("{prefix}{}", name::stored(path.name(), self.flavour).0));
             let dimension = Node::DimCoord(made_dimension(extent));
@@ -120,7 +120,7 @@ impl Netcdf4Planner {
 }
 
 impl Netcdf4Planner {
-    /// Keeps the name of an object that is planned.
+    /// Keeps the original name of a planned object.
     fn keep_name(&mut self, path: &NodePath) {
         if let Some(group) = path.parent() {
             self.paths.keep(&of_names(&group, self.flavour), path.name());
@@ -153,7 +153,7 @@ impl Planner for Netcdf4Planner {
             if let Some(extent) = extent {
                 losses.note(&HOISTED, path.to_string(), Some(format!("dimension that moves to {new}")));
                 self.declared.moved(of_names(path, self.flavour), new.clone(), extent);
-                // Unless it has a number, because another object has the name there.
+                // Unless it was numbered because another object there has the name.
                 if name::stored(path.name(), self.flavour).0 == new.name() {
                     self.paths.keep(&new.parent().unwrap_or_else(NodePath::root), path.name());
                 }
@@ -162,7 +162,7 @@ impl Planner for Netcdf4Planner {
         let Some(node) = self.hoisted.without_dimension(path, node) else { return Ok(()) };
         let node = &*node;
         let planned = self.plan_lowered((path, node), facts, losses);
-        // Of coordinates that are omitted, the dimension stays.
+        // If the coordinates are omitted, the dimension is kept.
         if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
             && error.kind() == ErrorKind::Unsupported
         {
@@ -209,7 +209,7 @@ impl Planner for Netcdf4Planner {
             declared.resolve(others, losses, &mut |variable, along| hdf5.attach(variable, along));
         for (path, extent) in dimensions.made() {
             let node = Node::DimCoord(made_dimension(*extent));
-            // It was made to be stored.
+            // It was created in a form that can be stored.
             hdf5.plan(path, &node, Facts::default(), &mut Silent)?;
         }
         let hdf5 = Box::new(hdf5).finish(losses)?.and_then(|found| found.downcast::<Hdf5Found>().ok());

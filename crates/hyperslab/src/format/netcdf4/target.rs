@@ -19,8 +19,8 @@ use hyperslab_netcdf4::rules::properties;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file. The HDF5 file has what this adds to the objects of the source: made types and dimensions, and hidden
-/// attributes.
+/// A NetCDF-4 file. The HDF5 file contains what this adds to the objects of the source: created types and dimensions,
+/// and hidden attributes.
 pub(super) struct Netcdf4Target {
     hdf5: Hdf5Target,
     found: Arc<Found>,
@@ -35,7 +35,7 @@ impl Netcdf4Target {
         Ok(Netcdf4Target { hdf5, found, types })
     }
 
-    /// An object with its stored path, as HDF5 has it.
+    /// An object in the form passed to HDF5, with its stored path.
     fn lowered(&self, path: &NodePath, node: &Node, facts: Facts) -> Result<Option<(NodePath, Lowered)>> {
         let mut types = self.types.lock().unwrap_or_else(PoisonError::into_inner);
         let mut variables = Variables { user: &mut types, flavour: self.found.flavour, facts };
@@ -57,7 +57,8 @@ impl Netcdf4Target {
                     hidden.push((COORDINATES, integers(&ids, false)));
                 }
                 if lowered.is_scale {
-                    // Otherwise the library counts, and who adds a dimension to a group above changes the numbers.
+                    // Without it the library would count, and adding a dimension to a group above would change the
+                    // numbers.
                     hidden.push(self.dimension_id(&stored)?);
                 }
             }
@@ -67,7 +68,7 @@ impl Netcdf4Target {
             lowered.record.members = self.found.paths.originals(&stored);
         }
         if let Some(attributes) = lowered.node.attributes_mut() {
-            // The library writes them before all others.
+            // The library writes them before all other attributes.
             for (name, attribute) in hidden.into_iter().rev() {
                 attributes.shift_insert(0, name.to_owned(), Ok(attribute));
             }
@@ -82,7 +83,7 @@ impl Netcdf4Target {
         Ok((DIMENSION_ID, integers(&[id], true)))
     }
 
-    /// Gives an object to HDF5, and with a group the types and dimensions that are made in it.
+    /// Passes an object to HDF5, and with a group the types and dimensions that are created in it.
     fn give(
         &self,
         path: &NodePath,
@@ -108,7 +109,7 @@ impl Netcdf4Target {
         Ok(())
     }
 
-    /// Gives the dimension that has the name of a variable beside it.
+    /// Passes the dimension that has the same name as a variable.
     fn give_beside(
         &self,
         path: &NodePath,

@@ -1,4 +1,4 @@
-//! Elements of attributes of dense arrays, of labels and of coordinates.
+//! Elements of labels, of coordinates and of attributes of dense arrays.
 
 use super::datatype::is_ordered;
 use super::objects::{ArrayObject, Object};
@@ -18,22 +18,22 @@ use std::sync::Arc;
 /// The part of the domain of a dense array that is shown.
 #[derive(Debug)]
 pub(super) struct Positions {
-    /// The indexes of the first cell in the domain.
+    /// The indices of the first cell in the domain.
     pub(super) first: Vec<u64>,
     /// The number of cells along each dimension.
     pub(super) counts: Vec<u64>,
-    /// The same, with what they may grow to.
+    /// The same, including the lengths to which they may grow.
     pub(super) extents: Vec<Extent>,
     /// The cells of a tile along each dimension.
     pub(super) tile: Vec<u64>,
 }
 
 impl ArrayObject {
-    /// The part of the domain that is shown: the current domain, else the domain; if that has too many cells, what was
-    /// written.
+    /// The part of the domain that is shown: the current domain, otherwise the domain, or if that has too many cells,
+    /// the part that was written.
     ///
     /// # Errors
-    /// If the domain is none of a dense array, or the fragments that tell what was written cannot be read.
+    /// If the domain is not that of a dense array, or the fragments that determine what was written cannot be read.
     pub(super) fn positions(&self) -> Result<Arc<Positions>> {
         if let Some(known) = self.positions.get() {
             return Ok(Arc::clone(known));
@@ -45,7 +45,7 @@ impl ArrayObject {
             Some(current) => (current.first.clone(), current.shape()),
             None => (vec![0; rank], domain.shape.clone()),
         };
-        // An array that its record describes is as long as its domain, however little was written.
+        // An array described by its record is as long as its domain, however little was written.
         if !self.is_own() && element_count(&counts).is_none_or(|cells| cells > MAX_CELLS) {
             (first, counts) = match array.dense_non_empty_domain()? {
                 Some(written) => (written.first.clone(), written.shape()),
@@ -54,7 +54,7 @@ impl ArrayObject {
         }
         let spans = first.iter().zip(&mut counts).zip(&domain.shape);
         let extents = spans.map(|((first, count), all)| {
-            // Fragments may end behind the domain, since tiles do.
+            // Fragments may extend beyond the domain, since tiles do.
             let max = all.saturating_sub(*first);
             let current = (*count).min(max);
             *count = current;
@@ -91,12 +91,12 @@ impl DenseArray {
         Ok(DenseArray { array, attribute, pool, positions, datatype, fill, is_label: false })
     }
 
-    /// The same elements, of another part of the domain.
+    /// The same elements in another part of the domain.
     pub(super) fn at(self, positions: Arc<Positions>) -> DenseArray {
         DenseArray { positions, ..self }
     }
 
-    /// The region in the domain.
+    /// Translates the region to the domain.
     fn in_domain(&self, region: &Region) -> Result<Region> {
         region.check(&self.positions.counts)?;
         let mut region = region.clone();
@@ -158,7 +158,7 @@ impl ArraySource for DenseArray {
         if is_nullable {
             values = nullable(&values, &validity, row);
         }
-        // The rows are those of the region one after the other, whatever its steps.
+        // The rows are those of the region in sequence, regardless of its steps.
         let (origin, packed) = (vec![0; region.count.len()], Region::all(&region.count));
         let row = self.datatype.row_size().unwrap_or(0);
         match rows.overlap(&origin, &region.count, &packed, row)? {
@@ -201,7 +201,7 @@ impl ArraySource for DenseArray {
     }
 }
 
-/// Counts what slots name.
+/// Counts the content to which slots refer.
 pub(super) fn name_content(rows: &[u8], datatype: &Datatype, heap: &mut Heap<Reference>) -> Result<()> {
     let size = match datatype {
         Datatype::Vlen(base) => base.row_size().unwrap_or(1) as u64,
@@ -212,7 +212,7 @@ pub(super) fn name_content(rows: &[u8], datatype: &Datatype, heap: &mut Heap<Ref
     heap.content.name(bytes)
 }
 
-/// Coordinates that only a domain tells.
+/// Coordinates that are given only by a domain.
 pub(super) struct Coordinates {
     datatype: Arc<Datatype>,
     counted: Counted,
@@ -268,7 +268,7 @@ impl ArraySource for Coordinates {
     }
 }
 
-/// The labels of a dimension: the attribute of an array of their own.
+/// The labels of a dimension, which are the attribute of a separate array.
 pub(super) fn label(owner: &ArrayObject, position: usize, labels: &Object, pool: Pool) -> Result<DenseArray> {
     let Object::Array(array) = labels else {
         return Err(Error::malformed("a dimension label that is not an array"));
@@ -282,8 +282,8 @@ pub(super) fn label(owner: &ArrayObject, position: usize, labels: &Object, pool:
     Ok(DenseArray { is_label: true, ..DenseArray::open(array, attribute, pool)? })
 }
 
-/// A dense array with more cells is shown as far as it was written.
+/// A dense array with more cells than this is shown only as far as it was written.
 const MAX_CELLS: u64 = 50_000_000;
 
-/// A dimension that may grow to more cells has no limit.
+/// A dimension that may grow to more cells than this counts as unlimited.
 pub(super) const UNLIMITED: u64 = 1 << 62;

@@ -1,8 +1,8 @@
 //! Cells of sparse arrays.
 //!
-//! Cells are read in parts, by all threads, and sorted by [`sorted`]. For that, a query is divided along the first
-//! dimension as long as its cells need more than their share of memory, so that cells are sorted box by box; where tiles
-//! would be read more than twice, cells go to a scratch file instead.
+//! Cells are read in parts by all threads and sorted by [`sorted`]. For this purpose, a query is divided along the
+//! first dimension as long as its cells need more than their share of memory, and the cells are sorted box by box.
+//! Where tiles would be read more than twice, the cells are written to a scratch file instead.
 
 mod divided;
 mod in_place;
@@ -62,8 +62,8 @@ impl SparseArray {
         Ok(SparseArray { array: Arc::clone(&object.array), columns, fields, pool })
     }
 
-    /// The ranges of coordinates that a query names. A bound that it leaves open is that of the domain; a range of texts
-    /// without one end is looked at cell by cell.
+    /// The ranges of coordinates that a query names. An open bound is that of the domain; a range of strings that lacks
+    /// one end is checked cell by cell.
     fn ranges(&self, query: &CellQuery) -> Result<Vec<Option<Range>>> {
         check_ranges(&self.columns, &query.ranges)?;
         let mut ranges = vec![None; self.array.dimensions().len()];
@@ -88,7 +88,7 @@ impl SparseArray {
         Ok(ranges)
     }
 
-    /// The columns of a query, as indexes. Sorting needs all.
+    /// The columns of a query, as indices. Sorting needs all of them.
     fn wanted(&self, query: &CellQuery) -> Result<Vec<usize>> {
         let wanted = match (query.order, &query.columns) {
             (CellOrder::Stored, Some(indexes)) => indexes.clone(),
@@ -142,11 +142,11 @@ impl SparseArray {
 
 /// What is read for a query.
 struct Chosen<'a> {
-    /// The columns: those that are given, then those that open ranges need.
+    /// The columns: first those that are returned, then those that open ranges need.
     columns: Vec<&'a CellColumn>,
     given: usize,
     request: SparseRequest,
-    /// The ranges that are looked at cell by cell. They name columns among those that are read.
+    /// The ranges that are checked cell by cell. They refer to columns among those that are read.
     open: Vec<CellRange>,
 }
 
@@ -203,14 +203,14 @@ impl CellSource for SparseArray {
 /// Cells in the order in which they are stored, part by part.
 struct Stored<'a> {
     array: &'a Array,
-    /// The columns that are read: those that are given, then those that ranges need.
+    /// The columns that are read: first those that are returned, then those that ranges need.
     columns: Vec<&'a CellColumn>,
     given: usize,
     boxes: Boxes<'a>,
     open: Option<(SparsePlan<'a>, usize)>,
     ready: VecDeque<StoredCells>,
     scratches: Scratches,
-    /// Whether boxes follow each other along the first dimension.
+    /// Whether boxes follow one another along the first dimension.
     has_boundaries: bool,
     pool: &'a Pool,
 }
@@ -244,12 +244,12 @@ impl Stored<'_> {
     }
 }
 
-/// The buffers of threads that read parts, used again for the next ones.
+/// The buffers of threads that read parts, which are reused for the next parts.
 #[derive(Default)]
 struct Scratches(Mutex<Vec<SparseScratch>>);
 
 impl Scratches {
-    /// Gives the cells of a part to `take`, in batches.
+    /// Passes the cells of a part to `take`, in batches.
     fn read(
         &self,
         plan: &SparsePlan<'_>,
@@ -304,7 +304,7 @@ fn bytes(datatype: &Datatype, value: &Values) -> Result<Vec<u8>> {
     })
 }
 
-/// A column in the model.
+/// A stored column as a column of the model.
 fn values(stored: &SparseColumn, datatype: &Datatype) -> Result<Values> {
     let inner = datatype.non_null();
     let mut heap = Heap::default();
@@ -335,10 +335,10 @@ fn values(stored: &SparseColumn, datatype: &Datatype) -> Result<Values> {
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// The part of the memory for the cells of a box. Sorting them needs as much again.
+/// The share of the memory for the cells of a box, as a divisor. Sorting them needs the same amount again.
 const MEMORY_SHARE: u64 = 6;
 
-/// What a text or a sequence is taken to need before it is read.
+/// The assumed size of a string or a sequence before it is read.
 const USUAL_CONTENT: u64 = 48;
 
 /// The memory of a thread that reads a part.

@@ -1,11 +1,11 @@
-//! Consolidates fragments of an array, the pieces of each by all threads.
+//! Consolidates fragments of an array. The pieces of each fragment are processed by all threads.
 
 use crate::pool::Pool;
 use hyperslab_core::{Limits, Result};
 use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::consolidate::{ConsolidateOptions, ConsolidateScratch};
 
-/// Consolidates all fragments that can be.
+/// Consolidates all fragments that can be consolidated.
 ///
 /// # Errors
 /// If the array cannot be read or the store cannot be written.
@@ -30,7 +30,7 @@ pub(super) fn consolidate(
         match made {
             Ok(()) => drop(begun.finish()?),
             Err(e) => {
-                // The first error counts.
+                // Only the first error counts.
                 let _ = begun.abandon();
                 return Err(e);
             }

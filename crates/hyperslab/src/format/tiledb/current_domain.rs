@@ -1,5 +1,6 @@
-//! Current domains: the part of the domain that may be written, both ways. That of a dense array is told by the sizes of
-//! its dimensions, where these begin with the domain; any other is a directive.
+//! Current domains, the part of the domain that may be written, converted in both directions. The current domain of a
+//! dense array is given by the sizes of its dimensions if these begin with the domain; any other current domain is a
+//! directive.
 
 use super::datatype::data_type;
 use super::dimensions::domain;
@@ -28,10 +29,10 @@ pub(super) fn directives(schema: &ArraySchema, extents: &[Extent]) -> Vec<(Strin
     directives
 }
 
-/// The current domain that directives say, or else the sizes of dimensions.
+/// The current domain stated by directives, or otherwise by the sizes of dimensions.
 ///
 /// # Errors
-/// If a directive is none of a current domain.
+/// If a directive does not state a current domain.
 pub(super) fn parse(
     said: &mut Directives<'_>,
     array_type: ArrayType,
@@ -54,8 +55,8 @@ pub(super) fn parse(
     Ok(current)
 }
 
-/// The current domain of a dense array, as the sizes of its dimensions tell it: all cells that the dimensions have now. `None` if
-/// they are all that the domain has.
+/// The current domain of a dense array, as given by the sizes of its dimensions: all cells that the dimensions have
+/// now. `None` if they are all cells of the domain.
 fn told(array_type: ArrayType, dimensions: &[Dimension], extents: &[Extent]) -> Option<Mbr> {
     if array_type == ArrayType::Sparse || extents.iter().all(Extent::is_fixed) {
         return None;
@@ -65,7 +66,7 @@ fn told(array_type: ArrayType, dimensions: &[Dimension], extents: &[Extent]) -> 
         let (low, high) = Counted::ends(&datatype, &domain(dimension))?;
         let high = match extent {
             Extent::Fixed(_) => high,
-            // Nothing may be written to no cells, which a range cannot say.
+            // A range cannot express that no cells may be written.
             extent => low.checked_add(extent.current().checked_sub(1)?.into())?,
         };
         let bytes = |end: i128| integer(dimension.data_type, end);
@@ -107,12 +108,12 @@ pub(super) fn value(data_type: DataType, values: CellValNum, bytes: &[u8]) -> Di
     }
 }
 
-/// The bytes of a coordinate. `None` if the dimension has no such coordinates.
+/// The bytes of a coordinate. `None` if the dimension cannot have it.
 fn bytes(of: &Dimension, value: &Directive) -> Option<Vec<u8>> {
     value_bytes(of.data_type, of.cell_val_num, value)
 }
 
-/// The bytes of what [`value`] made. `None` if the datatype does not hold it.
+/// The bytes of a value made by [`value`]. `None` if the datatype cannot represent it.
 pub(super) fn value_bytes(of: DataType, values: CellValNum, value: &Directive) -> Option<Vec<u8>> {
     if values.is_var() {
         let Directive::Text(text) = value else { return None };
@@ -130,7 +131,7 @@ pub(super) fn value_bytes(of: DataType, values: CellValNum, value: &Directive) -
     .or_else(|| of_real(real(value)?))
 }
 
-/// The bytes of a whole number. `None` if the datatype has none, or not this one.
+/// The bytes of an integer. `None` if the datatype does not represent integers, or not this one.
 pub(super) fn integer(of: DataType, number: i128) -> Option<Vec<u8>> {
     let (bits, signed) = match data_type(of, CellValNum::ONE).0 {
         Datatype::Int { bits, signed } => (u32::from(bits), signed),
@@ -147,5 +148,5 @@ pub(super) fn integer(of: DataType, number: i128) -> Option<Vec<u8>> {
 
 const CURRENT_DOMAIN: &str = "current_domain";
 
-/// The version of the structure, which is not that of the schema.
+/// The version of the structure, which differs from that of the schema.
 const VERSION: &str = "current_domain_version";

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// All groups of a store, from the root down.
 ///
 /// # Errors
-/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the root is an array; if a member cannot be read.
+/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the root is an array; also if a member cannot be read.
 pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<Dataspace>> {
     let objects = Objects::new(into_store(location)?, array_options(open)?, true);
     if objects.is_array(&Key::root())? {
@@ -29,7 +29,7 @@ pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<D
     let (mut found, mut left, mut known) =
         (Vec::new(), vec![(NodePath::root(), Key::root())], BTreeSet::new());
     while let Some((path, key)) = left.pop() {
-        // A group may be a member of several.
+        // A group may be a member of several groups.
         if !known.insert(key.clone()) {
             continue;
         }
@@ -56,10 +56,11 @@ pub(super) fn dataspaces(location: Location, open: &OpenOptions) -> Result<Vec<D
     Ok(found)
 }
 
-/// Refuses a store that does not satisfy a convention.
+/// Rejects a store that does not satisfy a convention.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) with the first thing that breaks it; as [`dataspaces`].
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) with the first violation; otherwise as
+/// [`dataspaces`].
 pub(super) fn expect(convention: &Convention, location: Location, open: &OpenOptions) -> Result<()> {
     let spaces = dataspaces(location, open)?;
     match spaces.iter().find_map(|space| convention.check(space).into_iter().next()) {
@@ -80,7 +81,7 @@ fn array(path: &NodePath, name: Option<String>, stored: &Stored) -> Result<Array
     })
 }
 
-/// An array that is about to be written, a member of a group under its own name.
+/// An array that is about to be written and is a member of a group under its own name.
 pub(super) fn of_schema(path: &NodePath, schema: &ArraySchema, metadata: &Metadata) -> Array {
     let entries = metadata.entries.iter();
     let entries = entries.filter_map(|own| Some(entry(&own.key, own.value.clone()?))).collect();
@@ -127,7 +128,7 @@ fn is_integer(data_type: DataType) -> bool {
     matches!(data_type, Int8 | UInt8 | Int16 | UInt16 | Int32 | UInt32 | Int64 | UInt64)
 }
 
-/// A name or a key, as it is stored.
+/// A name or a key in its stored form.
 fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Datatypes of attributes, dimensions and metadata in the model, and back.
+//! Converts datatypes of attributes, dimensions and metadata to the model and back.
 
 use super::objects::ArrayObject;
 use crate::strings::name_text;
@@ -30,7 +30,7 @@ impl ArrayObject {
         Ok((datatype, storage))
     }
 
-    /// Whether the cells of an attribute stand for numbers of an enumeration.
+    /// Whether the cells of an attribute represent values of an enumeration of numbers.
     ///
     /// # Errors
     /// If its enumeration cannot be read.
@@ -40,13 +40,14 @@ impl ArrayObject {
     }
 }
 
-/// Whether the enumeration of an attribute says that its values are in an order.
+/// Whether the enumeration of an attribute states that its values are ordered.
 pub(super) fn is_ordered(array: &Array, attribute: &Attribute) -> bool {
     let enumeration = attribute.enumeration.as_ref().and_then(|name| array.enumeration(name).ok());
     enumeration.is_some_and(|enumeration| enumeration.ordered)
 }
 
-/// The names of the values of an enumeration of texts. `None` for one of other values, which attributes count as numbers.
+/// The names of the values of an enumeration of strings. `None` for an enumeration of other values, which attributes
+/// show as numbers.
 pub(super) fn members(enumeration: &Enumeration) -> Option<Vec<(String, i128)>> {
     if !enumeration.data_type.is_text() {
         return None;
@@ -79,7 +80,7 @@ pub(super) fn data_type(data_type: DataType, values: CellValNum) -> (Datatype, E
     (datatype, ElementStorage::default())
 }
 
-/// The character set of texts; `None` if values are not bytes of text, `Some(None)` if it is not known.
+/// The character set of strings; `None` if values are not bytes of a string, `Some(None)` if it is not known.
 fn charset(data_type: DataType) -> Option<Option<CharacterSet>> {
     match data_type {
         DataType::Char => Some(None),
@@ -89,7 +90,7 @@ fn charset(data_type: DataType) -> Option<Option<CharacterSet>> {
     }
 }
 
-/// The type of one value. Code units of texts other than of bytes are numbers.
+/// The type of one value. Code units of strings are numbers, except for bytes.
 fn value_type(data_type: DataType) -> Datatype {
     let time = |unit: &str, duration| Datatype::Datetime(TimeUnit { unit: unit.to_owned(), duration });
     match data_type {
@@ -136,8 +137,8 @@ fn value_type(data_type: DataType) -> Datatype {
     }
 }
 
-/// The datatype as a directive, where the model has one for several: texts of no stated character set, code units,
-/// geometries.
+/// The datatype as a directive, where the model has only one for several: strings without a stated character set, code
+/// units, geometries.
 pub(super) fn directive(of: DataType) -> Option<&'static str> {
     match of {
         DataType::Char
@@ -153,11 +154,11 @@ pub(super) fn directive(of: DataType) -> Option<&'static str> {
     }
 }
 
-/// The datatype, and the number of values of a cell, of elements of a type of the model. `named` is what the directive
-/// says.
+/// The TileDB datatype, and the number of values per cell, for elements of a type of the model. `named` is the datatype
+/// that a directive states.
 ///
 /// # Errors
-/// If TileDB has none, or `named` is another.
+/// If TileDB has no such datatype, or `named` is a different one.
 pub(super) fn stored(
     datatype: &Datatype,
     element: &ElementStorage,
@@ -198,7 +199,7 @@ pub(super) fn stored(
     })
 }
 
-/// Whether types are the same for TileDB, which fills texts of one length up with NULs.
+/// Whether types are the same for TileDB, which pads fixed-length strings with NULs.
 fn is_same(one: &Datatype, other: &Datatype) -> bool {
     match (one.resolved(), other.resolved()) {
         (

@@ -27,7 +27,7 @@ impl ArrayObject {
         found.ok_or_else(|| Error::invalid(format!("dimension {position}, which the array does not have")))
     }
 
-    /// The length of a dimension: of a dense array that of what is shown of it, of a sparse one that of the domain.
+    /// The length of a dimension: in a dense array that of the shown part, in a sparse array that of the domain.
     pub(super) fn extent(&self, position: usize) -> Result<Extent> {
         if !self.is_sparse() {
             let positions = self.positions()?;
@@ -69,7 +69,7 @@ impl ArrayObject {
             native.push(("datatype".to_owned(), Directive::Text(name.to_owned())));
         }
         match &dimension.tile_extent {
-            // Attributes have the shape of tiles.
+            // The chunks of attributes have the shape of tiles.
             Some(tile) if !self.is_sparse() && self.has_whole_chunks(position, tile)? => {}
             Some(tile) => storage.tile = Some(Values { rows: tile.clone().into(), heap: Heap::default() }),
             None if self.is_sparse() => {}
@@ -94,7 +94,7 @@ impl ArrayObject {
         Ok(integer(tile).is_some_and(|tile| tile <= length.max(1)))
     }
 
-    /// The coordinates of a dimension of a dense array, which its domain tells.
+    /// The coordinates of a dimension of a dense array, which its domain determines.
     pub(super) fn coordinates(&self, position: usize) -> Result<(Arc<Datatype>, Counted, u64)> {
         let dimension = self.dimension(position)?;
         let (datatype, _) = data_type(dimension.data_type, dimension.cell_val_num);
@@ -117,13 +117,13 @@ fn integer(tile: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// The version since which dimensions have filters.
+/// The first version in which dimensions have filters.
 pub(super) const FILTERS: u32 = 5;
 
-/// The directive of a dimension of a dense array that has one tile, since none was asked for.
+/// The directive of a dimension of a dense array that has a single tile, since no tile extent was requested.
 pub(super) const TILE_EXTENT: &str = "tile_extent";
 
-/// The least and the greatest coordinate.
+/// The lowest and the highest coordinate.
 pub(super) fn domain(dimension: &StoredDimension) -> Values {
     match dimension.cell_val_num {
         CellValNum::Fixed(_) => Values { rows: dimension.domain.clone().into(), heap: Heap::default() },

@@ -1,12 +1,12 @@
-//! Directives as a document has them, asked for by their keys.
+//! Directives of a document, requested by their keys.
 
 use super::TILEDB;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Directive, EXTRA, Storage};
 
-/// The directives of one object or filter that were not asked for yet.
+/// The directives of an object or filter that have not been requested yet.
 pub(super) struct Directives<'d> {
-    /// Where they are in the document, for messages.
+    /// Their position in the document, for messages.
     place: String,
     left: Vec<(&'d str, &'d Directive)>,
 }
@@ -23,7 +23,7 @@ impl<'d> Directives<'d> {
         Directives { place: format!("storage.{TILEDB}"), left }
     }
 
-    /// The directive of this key.
+    /// The directive with this key.
     pub(super) fn take(&mut self, key: &str) -> Option<&'d Directive> {
         let at = self.left.iter().position(|(own, _)| *own == key)?;
         Some(self.left.remove(at).1)
@@ -39,7 +39,7 @@ impl<'d> Directives<'d> {
         found.map(Some).ok_or_else(|| self.wrong(key, value, &format!("an integer of {size} bytes")))
     }
 
-    /// Sets `value` if there is a directive of this key.
+    /// Sets `value` if there is a directive with this key.
     pub(super) fn set_int<T: TryFrom<i128>>(&mut self, key: &str, value: &mut T) -> Result<()> {
         if let Some(said) = self.int(key)? {
             *value = said;
@@ -109,7 +109,7 @@ impl<'d> Directives<'d> {
         }
     }
 
-    /// Refuses what was not asked for: a misspelt key would else be ignored.
+    /// Rejects directives that were not requested: otherwise, a misspelt key would be ignored.
     pub(super) fn finish(self) -> Result<()> {
         match self.left.iter().find(|(key, _)| !key.starts_with(EXTRA)) {
             Some((key, _)) => {
@@ -119,7 +119,7 @@ impl<'d> Directives<'d> {
         }
     }
 
-    /// The error for a directive that must be there.
+    /// The error for a missing directive that is required.
     pub(super) fn missing(&self, key: &str) -> Error {
         Error::invalid(format!("{} without the key {key}", self.place))
     }
@@ -129,12 +129,12 @@ impl<'d> Directives<'d> {
     }
 }
 
-/// The error for a directive with another value than is expected.
+/// The error for a directive with an unexpected value.
 pub(super) fn expected(place: &str, found: &Directive, wanted: &str) -> Error {
     Error::invalid(format!("{place}: {found}, expected {wanted}"))
 }
 
-/// A number. JSON has those that are not finite as words.
+/// A number. In JSON, non-finite numbers are words.
 pub(super) fn real(value: &Directive) -> Option<f64> {
     match value {
         Directive::Float(number) => Some(*number),
@@ -146,7 +146,7 @@ pub(super) fn real(value: &Directive) -> Option<f64> {
     }
 }
 
-/// A number of 32 bits. What such a number was written as returns as the same.
+/// A 32-bit number. The written form of such a number is read back as the same number.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 pub(super) fn single(number: f64) -> f32 {
     number as f32

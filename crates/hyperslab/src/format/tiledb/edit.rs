@@ -1,8 +1,8 @@
 //! Changes of TileDB stores in place.
 //!
-//! Each change becomes one commit with a time of its own, later than all that was written: a schema, a fragment, a delete, a
-//! file of metadata or one with members of a group. Changes of the same kind of one object that follow each other share
-//! one.
+//! Each change becomes one commit with a time of its own, later than everything written before: a schema, a fragment, a
+//! delete, a metadata file, or a file with members of a group. Consecutive changes of the same kind to the same object
+//! share one commit.
 
 mod cells;
 mod columns;
@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use upkeep::Upkeep;
 
-/// Plans and makes changes of an array, or of a group and all below it.
+/// Plans and makes changes to an array, or to a group and everything below it.
 pub(super) struct TileDbEditor {
     path: PathBuf,
     objects: Objects,
@@ -59,7 +59,7 @@ enum What {
     /// Columns of dimensions, then of attributes.
     Cells(Vec<Column>, usize),
     Elements(elements::Elements),
-    /// Those that are added, and those that are removed.
+    /// The members that are added and those that are removed.
     Members(Vec<GroupMember>),
     /// Consolidation or vacuum.
     Upkeep(Upkeep),
@@ -79,16 +79,16 @@ impl TileDbEditor {
         self.opened(self.objects.find(path)?)
     }
 
-    /// The array or group that was found.
+    /// The found array or group, opened.
     fn opened(&self, found: Found) -> Result<(Key, Arc<Object>)> {
         match found {
             Found::Object(key) => {
                 let object = self.objects.open(&key)?;
                 Ok((key, object))
             }
-            Found::Collected(..) => {
-                Err(Error::unsupported("is collected with other arrays of its group, as an attribute of one"))
-            }
+            Found::Collected(..) => Err(Error::unsupported(
+                "is stored together with other arrays of its group, as an attribute of one TileDB array",
+            )),
             Found::Field(..) => Err(Error::invalid("is a part of an array, expected an array or a group")),
             Found::Recorded(_) => {
                 Err(Error::unsupported("is in the record of its group, which has no files"))
@@ -100,7 +100,7 @@ impl TileDbEditor {
         }
     }
 
-    /// Gives a member of a group, or an attribute of an array in which nothing is written, another name.
+    /// Renames a member of a group, or an attribute of an array in which nothing has been written.
     fn rename(&mut self, path: &NodePath, name: &str) -> Result<Change> {
         if name.is_empty() || name.contains('/') {
             return Err(Error::invalid(format!("{name:?}, expected the new name alone")));
@@ -125,8 +125,8 @@ impl TileDbEditor {
         }
     }
 
-    /// The array that a member is part of or will be, and the name of the member. An array that its only attribute is, is
-    /// both.
+    /// The array to which a member belongs or will belong, and the name of the member. An array that is stored as its
+    /// only attribute is both.
     fn array_of(&self, member: &NodePath) -> Result<(NodePath, String)> {
         if let Ok(Found::Object(key)) = self.objects.find(member)
             && let Object::Array(array) = &*self.objects.open(&key)?
@@ -138,7 +138,7 @@ impl TileDbEditor {
         members::group_of(member)
     }
 
-    /// The field of a name, with an error that suggests a similar one.
+    /// The field with this name, with an error that suggests a similar name.
     fn field(array: &ArrayObject, name: &str) -> Result<Field> {
         array.fields.get(name).copied().ok_or_else(|| {
             let hint = did_you_mean(name, array.fields.keys().map(String::as_str));
@@ -150,12 +150,12 @@ impl TileDbEditor {
         self.steps.push(Step { key: key.clone(), what });
     }
 
-    /// The planned changes of an object, in their order.
+    /// The planned changes of an object, in order.
     fn planned<'s>(&'s self, key: &'s Key) -> impl Iterator<Item = &'s What> {
         self.steps.iter().filter(move |step| step.key == *key).map(|step| &step.what)
     }
 
-    /// The schema of an array with all that is planned.
+    /// The schema of an array after all planned changes.
     fn evolution<'a>(&self, key: &Key, array: &'a Array) -> Result<Evolution<'a>> {
         let mut evolution = Evolution::of(array);
         for what in self.planned(key) {
@@ -166,7 +166,7 @@ impl TileDbEditor {
         Ok(evolution)
     }
 
-    /// Plans a change of a schema that was tried.
+    /// Plans a schema change that has already been tried.
     fn push_schema(&mut self, key: &Key, edit: SchemaEdit) {
         if let Some(Step { key: last, what: What::Schema(edits) }) = self.steps.last_mut()
             && last == key
@@ -225,7 +225,7 @@ impl Editor for TileDbEditor {
     }
 }
 
-/// Makes commits, each later than those before.
+/// Makes commits, each later than the preceding ones.
 struct Commits {
     writable: Arc<dyn WritableStore>,
     readable: Arc<dyn Store>,
@@ -267,7 +267,7 @@ impl Commits {
         let time = self.time(group.directory().newest());
         match what {
             What::Metadata(entries) => writer.put_metadata(&Metadata { entries }, time),
-            // All members, since the newest file alone counts in groups of the first version.
+            // All members are written, since in groups of the first version only the newest file counts.
             What::Members(changed) => {
                 let mut members = group.members()?;
                 members.retain(|own| changed.iter().all(|other| !members::is_same(own, other)));
@@ -279,8 +279,8 @@ impl Commits {
         }
     }
 
-    /// Waits until the clock is at the last commit, so that who opens the store from now on sees it. A clock that is far
-    /// behind what was written is not waited for.
+    /// Waits until the clock reaches the last commit, so that anyone who opens the store from now on sees it. It does
+    /// not wait for a clock that is far behind what was written.
     fn wait(&self) {
         let ahead = self.last.saturating_sub(self.write.names.now());
         if ahead <= LONGEST_WAIT {
@@ -288,7 +288,7 @@ impl Commits {
         }
     }
 
-    /// The time of the next commit: now, but later than all that is there.
+    /// The time of the next commit: now, but later than everything that exists.
     fn time(&mut self, newest: u64) -> u64 {
         self.last = self.write.names.now().max(newest.saturating_add(1)).max(self.last.saturating_add(1));
         self.last
@@ -299,5 +299,5 @@ fn whole_store() -> Error {
     Error::invalid("is the whole store, expected a part of an array")
 }
 
-/// The longest time in milliseconds that is waited for the clock.
+/// The maximum time in milliseconds to wait for the clock.
 const LONGEST_WAIT: u64 = 100;

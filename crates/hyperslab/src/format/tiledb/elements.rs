@@ -1,5 +1,5 @@
-//! Elements of the model as cells of TileDB, and back. A datatype that TileDB has is stored as it is; others become one that
-//! has the same bytes, or texts, and a record has their datatype.
+//! Converts elements of the model to cells of TileDB and back. A datatype that TileDB has is stored unchanged. Others
+//! become a datatype with the same bytes, or strings, and a record keeps the original datatype.
 
 use super::datatype::{data_type, stored};
 use crate::format::zarr::keep::lowering::Lowering;
@@ -20,11 +20,11 @@ pub(super) struct StoredElements {
     pub(super) data_type: DataType,
     pub(super) cell_val_num: CellValNum,
     pub(super) nullable: bool,
-    /// The names of the values of an enumeration that counts from 0.
+    /// The names of the values of an enumeration whose values count from 0.
     pub(super) labels: Option<Vec<String>>,
-    /// Whether the datatype follows from what is stored.
+    /// Whether the datatype can be derived from what is stored.
     pub(super) is_told: bool,
-    /// The size of texts that are stored without the zeros at their ends: those of UTF-32, of which TileDB-Py would show bytes.
+    /// The size of strings that are stored without trailing zeros: UTF-32 strings, which TileDB-Py would show as bytes.
     pub(super) text_size: Option<usize>,
     lowering: Option<Lowering>,
 }
@@ -32,18 +32,19 @@ pub(super) struct StoredElements {
 /// Elements as cells.
 pub(super) struct StoredCells<'v> {
     pub(super) values: Cow<'v, [u8]>,
-    /// Where each cell begins, if cells differ in size.
+    /// The start of each cell, if cells differ in size.
     pub(super) offsets: Vec<u64>,
     /// A byte for each cell, if cells can be null.
     pub(super) validity: Vec<u8>,
 }
 
 impl StoredElements {
-    /// How elements of a datatype are stored, about which these facts are known. `named` is what a directive says.
+    /// Determines how elements of a datatype are stored, given the known facts about them. `named` is the datatype that
+    /// a directive states.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of no bytes;
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `named` is another datatype.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of 0 bytes;
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if `named` is a different datatype.
     pub(super) fn new(
         datatype: &Arc<Datatype>,
         element: &ElementStorage,
@@ -53,7 +54,7 @@ impl StoredElements {
         let resolved = datatype.resolved();
         let nullable = matches!(resolved, Datatype::Nullable(_));
         let inner = resolved.non_null();
-        // TileDB has booleans of its own for those of h5py.
+        // TileDB has its own booleans, which replace those of h5py.
         let is_flag = named.is_none() && is_boolean(inner);
         let labels = if is_flag { None } else { labels(inner) };
         let base = match inner {
@@ -77,7 +78,7 @@ impl StoredElements {
         let is_unicode = facts.is_unicode || !matches!(base.resolved(), Datatype::String(_));
         let native = match is_unicode && is_padded_with_zeros(base) && !is_flag {
             true => stored(base, element, named),
-            false => Err(Error::unsupported("texts or booleans that are stored otherwise")),
+            false => Err(Error::unsupported("strings or booleans that are stored differently")),
         };
         let (data_type, cell_val_num, lowering) = match native {
             Ok((data_type, cell_val_num)) if cell_val_num != CellValNum::Fixed(0) => {
@@ -109,12 +110,12 @@ impl StoredElements {
         Ok(StoredElements { data_type, cell_val_num, nullable, labels, is_told, text_size: None, lowering })
     }
 
-    /// Whether stored rows are those of the model, so that they are read in place.
+    /// Whether stored rows are those of the model and can be read in place.
     pub(super) fn is_in_place(&self) -> bool {
         self.text_size.is_none() && self.lowering.as_ref().is_none_or(Lowering::is_in_place)
     }
 
-    /// Whether cells are the rows of the model, so that chunks have the same bytes as in other formats.
+    /// Whether cells are the rows of the model, so that chunks contain the same bytes as in other formats.
     pub(super) fn is_identity(&self) -> bool {
         !self.nullable && self.text_size.is_none() && self.lowering.as_ref().is_none_or(Lowering::is_identity)
     }
@@ -124,22 +125,22 @@ impl StoredElements {
         (!self.cell_val_num.is_var()).then(|| self.row_size())
     }
 
-    /// Whether spaces behind texts are stored as zeros.
+    /// Whether trailing spaces of strings are stored as zeros.
     pub(super) fn replaces_spaces(&self) -> bool {
         self.lowering.as_ref().is_some_and(|lowering| lowering.pads().1)
     }
 
-    /// The same for texts whose spaces were replaced.
+    /// The same for strings whose spaces were replaced.
     #[must_use]
     pub(super) fn with_spaces_back(self, spaces_return: bool) -> StoredElements {
         let lowering = self.lowering.map(|lowering| lowering.with_spaces_back(spaces_return));
         StoredElements { lowering, ..self }
     }
 
-    /// Stored rows as elements.
+    /// Converts stored rows to elements.
     ///
     /// # Errors
-    /// If they are not a result of [`StoredElements::cells`].
+    /// If the rows are not the result of [`StoredElements::cells`].
     pub(super) fn lift(&self, values: Values) -> Result<Values> {
         match &self.lowering {
             Some(lowering) => lowering.lift(values),
@@ -147,7 +148,7 @@ impl StoredElements {
         }
     }
 
-    /// Elements as cells.
+    /// Converts elements to cells.
     ///
     /// # Errors
     /// If rows do not fit the datatype.
@@ -181,7 +182,7 @@ impl StoredElements {
         Ok(StoredCells { values: Cow::Owned(bytes), offsets, validity })
     }
 
-    /// Texts of one length without the zeros at their ends.
+    /// Fixed-length strings without their trailing zeros.
     fn texts(&self, rows: &[u8], size: usize) -> StoredCells<'static> {
         let (rows, validity) = match self.nullable {
             true => apart(rows, size),
@@ -196,7 +197,7 @@ impl StoredElements {
         StoredCells { values: Cow::Owned(bytes), offsets, validity }
     }
 
-    /// The size of a stored row in bytes, without the byte that says whether it is null.
+    /// The size of a stored row in bytes, without the byte that marks null values.
     fn row_size(&self) -> usize {
         match self.cell_val_num {
             CellValNum::Var => Slot::SIZE,
@@ -220,8 +221,8 @@ fn stored_base(base: &Datatype) -> bool {
     stored(base, &ElementStorage::default(), None).is_ok()
 }
 
-/// The datatype that readers of arrays of several bytes a cell have: TileDB-Py reads those of `CHAR`, and neither `BLOB` nor
-/// `STRING_UTF8`.
+/// The datatype that readers support for arrays with several bytes per cell: TileDB-Py reads `CHAR`, but neither `BLOB`
+/// nor `STRING_UTF8`.
 fn readable(data_type: DataType, values: CellValNum) -> DataType {
     match (data_type, values) {
         (DataType::Blob | DataType::StringUtf8, CellValNum::Fixed(_)) => DataType::Char,
@@ -229,7 +230,7 @@ fn readable(data_type: DataType, values: CellValNum) -> DataType {
     }
 }
 
-/// Whether all bytes of a text count, but for zeros at its end.
+/// Whether all bytes of a string are significant except for trailing zeros.
 fn is_padded_with_zeros(datatype: &Datatype) -> bool {
     use hyperslab_model::Pad;
     !datatype.any(&|of| matches!(of, Datatype::String(Text::Fixed { pad, .. }) if *pad != Pad::Nul))
@@ -239,7 +240,7 @@ fn data_type_of(of: DataType, values: CellValNum) -> Datatype {
     data_type(of, values).0
 }
 
-/// The datatype of TileDB for stored rows of Zarr's.
+/// The TileDB datatype for stored rows of a Zarr data type.
 fn lowered(lowering: &Lowering, element: &ElementStorage) -> Result<(DataType, CellValNum)> {
     use zarr::{DataType as Zarr, Float};
     let count = lowering.trailing.iter().try_fold(1_u64, |count, side| count.checked_mul(*side));
@@ -278,7 +279,7 @@ fn lowered(lowering: &Lowering, element: &ElementStorage) -> Result<(DataType, C
     }
 }
 
-/// Values, and the bytes that say whether they are null, which stand before each.
+/// Separates the values from the bytes that precede each of them and mark null values.
 fn apart<'r>(rows: &[u8], size: usize) -> (Cow<'r, [u8]>, Vec<u8>) {
     let count = rows.len() / size.saturating_add(1);
     let (mut values, mut validity) =
@@ -304,7 +305,7 @@ mod tests {
         let spaces_return = stored.replaces_spaces();
         let stored = stored.with_spaces_back(spaces_return);
         let StoredCells { values: bytes, offsets, validity } = stored.cells(values).unwrap();
-        // As a reader makes rows of cells.
+        // In the form in which a reader makes rows from cells.
         let mut heap = hyperslab_core::rows::Heap::default();
         let rows = match stored.cell_val_num {
             CellValNum::Fixed(_) => bytes.to_vec(),

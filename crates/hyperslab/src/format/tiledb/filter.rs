@@ -1,4 +1,5 @@
-//! Filters under NDL's names, or as they are stored if NDL lacks the name or a parameter; both ways.
+//! Converts filters in both directions, with their names in NDL, or as stored if NDL has no name for the filter or one
+//! of its parameters.
 
 use super::TILEDB;
 use super::directives::{Directives, expected};
@@ -30,19 +31,19 @@ pub(super) fn max_chunk(pipeline: &FilterPipeline) -> Option<(String, Directive)
     (size != USUAL_MAX_CHUNK).then(|| (MAX_CHUNK.to_owned(), Directive::Int(size.into())))
 }
 
-/// The pipeline of filters that a document has.
+/// The pipeline for the filters of a document.
 ///
 /// # Errors
-/// If TileDB does not have one of them, or a parameter of it.
+/// If TileDB does not have one of the filters or one of its parameters.
 pub(super) fn pipeline(filters: &[Filter], max_chunk: Option<u32>) -> Result<FilterPipeline> {
     let filters = filters.iter().map(stored).collect::<Result<_>>()?;
     Ok(FilterPipeline { max_chunk_size: max_chunk.unwrap_or(USUAL_MAX_CHUNK), filters })
 }
 
-/// The filters that a directive has.
+/// The filters listed in a directive.
 ///
 /// # Errors
-/// If it is not a list of filters.
+/// If the directive is not a list of filters.
 pub(super) fn of_directive(key: &str, value: &Directive) -> Result<Vec<Filter>> {
     let wrong = |found: &Directive| {
         let place = format!("storage.{TILEDB}.{key}");
@@ -70,7 +71,7 @@ pub(super) fn of_directive(key: &str, value: &Directive) -> Result<Vec<Filter>> 
     items.iter().map(one).collect()
 }
 
-/// A filter of the vocabulary. Its default level is stored as -1, and is not stated.
+/// A filter of the vocabulary. Its default level is stored as -1 and is not stated.
 fn named(stored: &StoredFilter) -> Option<Filter> {
     let (name, _) = NAMED.iter().find(|(_, own)| own.id() == stored.id())?;
     let int = |name: &str, value: i128| vec![(name.to_owned(), Directive::Int(value))];
@@ -109,7 +110,7 @@ fn named(stored: &StoredFilter) -> Option<Filter> {
     Some(filter(name, parameters))
 }
 
-/// A filter with all that is stored of it, by the names of the C API.
+/// A filter with everything that is stored of it, under the names of the C API.
 fn raw(stored: &StoredFilter) -> Filter {
     let mut parameters = vec![("filter".to_owned(), Directive::Text(stored.name().to_owned()))];
     let mut put = |name: &str, value| parameters.push((name.to_owned(), value));
@@ -140,17 +141,19 @@ fn raw(stored: &StoredFilter) -> Filter {
     filter(TILEDB, parameters)
 }
 
-/// The filter that a document has: under NDL's name, or as [`raw`] says it. What is not said has its default.
+/// Converts a filter of a document, which has a name in NDL or the form of [`raw`]. Omitted parameters have their
+/// defaults.
 fn stored(filter: &Filter) -> Result<StoredFilter> {
     let mut said = Directives::new(format!("filter {}", filter.name), &filter.parameters);
-    // A flag of HDF5, which any filter may have.
+    // An HDF5 flag, which any filter may have.
     said.take(vocabulary::OPTIONAL);
     let mut stored = match filter.name.as_str() {
         TILEDB => {
             let all = NAMED.iter().map(|(_, filter)| *filter).chain(UNNAMED);
             said.word("filter", all, |filter| filter.name())?.ok_or_else(|| said.missing("filter"))?
         }
-        // NDL has the stream and the file of zlib as two filters; TileDB's has the name of one and stores the other.
+        // NDL has separate filters for the zlib stream and the gzip file; the filter of TileDB has the name of one and
+        // stores the other.
         "gzip" => StoredFilter::Gzip { level: DEFAULT_LEVEL },
         name => {
             let found = NAMED.iter().find(|(own, _)| *own == name);
@@ -214,7 +217,7 @@ fn webp_format(format: WebpFormat) -> &'static str {
 const WEBP_FORMATS: [WebpFormat; 5] =
     [WebpFormat::None, WebpFormat::Rgb, WebpFormat::Bgr, WebpFormat::Rgba, WebpFormat::Bgra];
 
-/// The filters that NDL has a name for, with the options that they have by default.
+/// The filters that have a name in NDL, with their default options.
 const NAMED: [(&str, StoredFilter); 17] = [
     ("noop", StoredFilter::Noop),
     ("deflate", StoredFilter::Gzip { level: DEFAULT_LEVEL }),
@@ -235,7 +238,7 @@ const NAMED: [(&str, StoredFilter); 17] = [
     ("delta", StoredFilter::Delta { level: DEFAULT_LEVEL, reinterpret: None }),
 ];
 
-/// The others. NDL's `webp` has no extents.
+/// The other filters. `webp` in NDL has no extents.
 const UNNAMED: [StoredFilter; 2] = [
     StoredFilter::Webp(Webp {
         quality: 100.0,
@@ -247,11 +250,11 @@ const UNNAMED: [StoredFilter; 2] = [
     StoredFilter::Encryption,
 ];
 
-/// The level that stands for the default of a compressor.
+/// The level that represents the default of a compressor.
 const DEFAULT_LEVEL: i32 = -1;
 
-/// The directive with the maximum size of a chunk.
+/// The directive that states the maximum size of a chunk.
 pub(super) const MAX_CHUNK: &str = "max_chunk";
 
-/// The maximum size of a chunk that all libraries write.
+/// The maximum size of a chunk as written by all libraries.
 pub(super) const USUAL_MAX_CHUNK: u32 = 65_536;

@@ -1,4 +1,4 @@
-//! What was written to arrays and groups, as events.
+//! The history of writes to arrays and groups, as events.
 
 use super::datatype::data_type;
 use super::metadata::OF_ATTRIBUTE;
@@ -19,7 +19,7 @@ use hyperslab_tiledb::opened::Moment;
 use std::sync::Arc;
 
 impl ArrayObject {
-    /// What a conversion of the array leaves behind.
+    /// What a conversion of the array would leave behind.
     pub(super) fn left_behind(&self) -> Vec<LeftBehind> {
         let files = self.array.directory();
         let has_history = files.fragments.len() > 1 || files.schemas.len() > 1 || !files.deletes.is_empty();
@@ -29,7 +29,7 @@ impl ArrayObject {
         all
     }
 
-    /// What a conversion of an attribute leaves behind.
+    /// What a conversion of an attribute would leave behind.
     ///
     /// # Errors
     /// If there is no such attribute, or its enumeration cannot be read.
@@ -39,8 +39,8 @@ impl ArrayObject {
     }
 }
 
-/// What was written to the array, group or labels of a dimension at a path, within the moment that is looked at. `None`
-/// of dimensions and attributes: they are written with their array.
+/// The writes to the array, group or dimension labels at a path, within the moment being viewed. `None` for dimensions
+/// and attributes, which are written with their array.
 pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<Event>>> {
     let key = match objects.find(path)? {
         Found::Object(key) | Found::Collected(key, _) => key,
@@ -66,7 +66,7 @@ pub(super) fn history(objects: &Objects, path: &NodePath) -> Result<Option<Vec<E
         }
     };
     let Moment { start, end } = objects.options.at;
-    // What was consolidated within and without the moment counts as within.
+    // Data consolidated from both within and outside the moment counts as within.
     events.retain(|event| event.at.as_ref().is_none_or(|at| *at.start() <= end && *at.end() >= start));
     Ok(Some(events))
 }
@@ -114,7 +114,7 @@ fn fragment(event: FragmentEvent) -> Event {
     }
 }
 
-/// The text of a value, of a moment as selections and conditions take it.
+/// The text of a value. Times are written as selections and conditions accept them.
 fn text(of: DataType, bytes: &[u8]) -> String {
     let count = bytes.try_into().map(i64::from_le_bytes);
     let (Ok(count), true) = (count, of.is_datetime()) else { return value_text(of, bytes) };
@@ -123,7 +123,7 @@ fn text(of: DataType, bytes: &[u8]) -> String {
     Elements::new(&datatype, &value).map(hyperslab_ndl::plain).collect()
 }
 
-/// Ranges as in selections.
+/// Ranges in the form used in selections.
 fn ranges(domain: Vec<RangeText>) -> Vec<String> {
     domain.into_iter().map(|RangeText { dimension, min, max }| format!("{dimension}={min}..{max}")).collect()
 }
@@ -145,7 +145,7 @@ fn metadata(event: MetadataEvent) -> Event {
     Event { brief, ..file(EventKind::Metadata, event.written, what) }
 }
 
-/// Whether a key of metadata is that of a record, of a group or of an attribute.
+/// Whether a metadata key is that of a record of a group or an attribute.
 fn is_record(key: &str) -> bool {
     let of_attribute = key.strip_prefix(OF_ATTRIBUTE).and_then(|key| key.rsplit_once('.'));
     key == RECORD || of_attribute.is_some_and(|(_, key)| key == RECORD)
@@ -159,7 +159,7 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// The characters of a value that are shown.
+/// The number of characters of a value that are shown.
 const MAX_CHARACTERS: usize = 40;
 
 fn members(event: DetailsEvent) -> Event {
@@ -176,7 +176,7 @@ fn members(event: DetailsEvent) -> Event {
     file(EventKind::Members, event.written, what)
 }
 
-/// An event of a file that is consolidated if its name has two times.
+/// An event of a file. The file is consolidated if its name contains two times.
 fn file(kind: EventKind, of: Written, what: Vec<String>) -> Event {
     let is_consolidated = of.start != of.end;
     Event { is_consolidated, ..written(kind, of, what) }

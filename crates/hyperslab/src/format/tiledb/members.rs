@@ -1,8 +1,8 @@
-//! Members of groups: the names under which they are shown, and where they are.
+//! Members of groups: the names under which they are shown, and their locations.
 //!
-//! An absolute URI is that of the place where the group was written, and groups are moved. Where the store lies is asked
-//! first; a store that was moved is searched for the last parts of the URI. What cannot be told apart is not guessed, since
-//! an edit would write to the wrong array: it is outside of the store.
+//! An absolute URI refers to the place where the group was written, but groups are moved. The location of the store is
+//! checked first; in a store that was moved, the last parts of the URI are searched for. Ambiguities are not resolved
+//! by guessing, since an edit would write to the wrong array: such a member is treated as outside of the store.
 
 use super::objects::{Member, Objects};
 use crate::strings::member_name;
@@ -16,8 +16,8 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Component, Path};
 
-/// The members by the names under which they are shown: their own, or the last part of their URI. One whose name is taken
-/// gets another; own names go before parts of URIs.
+/// The members by the names under which they are shown, which are their own names or the last parts of their URIs. A
+/// member whose name is taken gets another name; own names have precedence over parts of URIs.
 pub(super) fn named(members: Vec<GroupMember>) -> IndexMap<String, GroupMember> {
     let own = |member: &GroupMember| member.name.clone().filter(|name| !name.is_empty());
     let (with_name, others): (Vec<_>, Vec<_>) = members.into_iter().partition(|member| own(member).is_some());
@@ -30,7 +30,7 @@ pub(super) fn named(members: Vec<GroupMember>) -> IndexMap<String, GroupMember> 
     named
 }
 
-/// The name, with `_` behind it as often as it takes to be another than those that are known.
+/// The name, with as many `_` appended as are needed to distinguish it from the known names.
 pub(super) fn distinct<T>(mut name: String, known: &IndexMap<String, T>) -> String {
     while known.contains_key(&name) {
         name.push('_');
@@ -38,15 +38,15 @@ pub(super) fn distinct<T>(mut name: String, known: &IndexMap<String, T>) -> Stri
     name
 }
 
-/// Where a member may be.
+/// The possible location of a member.
 enum Fit {
-    /// It is there.
+    /// The member is there.
     Certain(Member),
-    /// Only its last name fits.
+    /// Only the last part of its name fits.
     Name { key: Key, uri: String },
 }
 
-/// A folder in which members are looked for.
+/// A folder that is searched for members.
 struct Folder {
     key: Key,
     /// The folders in it.
@@ -54,7 +54,7 @@ struct Folder {
 }
 
 impl Objects {
-    /// Where members of a group are, in their order.
+    /// The locations of the members of a group, in order.
     pub(super) fn places(&self, group: &Key, members: &IndexMap<String, GroupMember>) -> Result<Vec<Member>> {
         let folders = match members.values().all(|member| member.relative) {
             true => None,
@@ -67,7 +67,7 @@ impl Objects {
                 _ => Ok(Fit::Certain(within(relative_key(group, &member.uri), member))),
             })
             .collect::<Result<_>>()?;
-        // The places of members, and those where only one URI may lead.
+        // The locations of members, and those to which only one URI may lead.
         let (mut taken, mut of_one) = (FxHashSet::default(), FxHashMap::default());
         for fit in &fits {
             match fit {
@@ -88,7 +88,7 @@ impl Objects {
         Ok(fits.iter().map(place).collect())
     }
 
-    /// Where an absolute URI leads, in the folder of the group or in the root.
+    /// The location to which an absolute URI leads, within the folder of the group or the root.
     fn fit(&self, member: &GroupMember, [of_group, root]: &[Folder; 2]) -> Result<Fit> {
         let uri = String::from_utf8_lossy(&member.uri).into_owned();
         let folder = self.store.real_path();
@@ -97,14 +97,15 @@ impl Objects {
             if let Ok(rest) = path.strip_prefix(folder) {
                 return Ok(Fit::Certain(within(key_of(rest), member)));
             }
-            // A store whose neighbour the URI names was not moved from elsewhere. If nothing is there, it was renamed.
+            // If the URI names a neighbour of the store, the store was not moved from elsewhere. If nothing is there,
+            // it was renamed.
             let around = folder.parent().filter(|around| around.parent().is_some());
             if around.is_some_and(|around| path.starts_with(around)) && path.exists() {
                 return Ok(Fit::Certain(Member::Outside(uri)));
             }
         }
         let parts: Vec<&str> = uri.split('/').filter(|part| !part.is_empty()).collect();
-        // The more parts fit, the less may they be those of another object.
+        // The more parts fit, the less likely they belong to another object.
         for count in (2..=parts.len().min(MAX_PARTS)).rev() {
             let last = parts.get(parts.len().saturating_sub(count)..).unwrap_or_default();
             match (self.existing(of_group, last)?, self.existing(root, last)?) {
@@ -113,8 +114,8 @@ impl Objects {
                 (None, None) => {}
             }
         }
-        // In a group below the root, more parts of what is in its folder fit, with the name of the folder. There the store
-        // itself is left, if it has the name of the folder in the URI.
+        // In a group below the root, the URI of an object in its folder fits in more parts, including the name of the
+        // folder. The only remaining case is the store itself, if it has the name of the folder in the URI.
         let [.., before, last] = parts.as_slice() else { return Ok(Fit::Certain(Member::Outside(uri))) };
         let name = folder.and_then(Path::file_name).and_then(|name| name.to_str());
         if !of_group.key.is_root() && name != Some(*before) {
@@ -131,9 +132,9 @@ impl Objects {
         Ok(Folder { key: key.clone(), names: entries.map(|entry| entry.name).collect() })
     }
 
-    /// The key of a path from a folder of the store, if an array or a group is there.
+    /// The key of a path from a folder of the store, if there is an array or a group.
     fn existing(&self, folder: &Folder, path: &[&str]) -> Result<Option<Key>> {
-        // Most paths are of other places, which costs no request.
+        // Most paths refer to other places; ruling them out costs no request.
         if path.first().is_none_or(|first| !folder.names.contains(*first)) {
             return Ok(None);
         }
@@ -143,7 +144,7 @@ impl Objects {
     }
 }
 
-/// A member at a key of the store; outside of the store if it has none.
+/// A member at a key of the store; outside of the store if there is no key.
 fn within(key: Option<Key>, member: &GroupMember) -> Member {
     let uri = || String::from_utf8_lossy(&member.uri).into_owned();
     key.map_or_else(|| Member::Outside(uri()), Member::Within)
@@ -159,7 +160,7 @@ fn key_of(path: &Path) -> Option<Key> {
     Key::new(&parts?.join("/")).ok()
 }
 
-/// How many parts of an absolute URI are looked for.
+/// The maximum number of parts of an absolute URI that are searched for.
 const MAX_PARTS: usize = 16;
 
 #[cfg(test)]
@@ -195,7 +196,7 @@ mod tests {
         Objects::new(Arc::new(store), options(), true)
     }
 
-    /// Where members are: keys, and the URIs of those outside.
+    /// The locations of members: keys, and the URIs of those outside of the store.
     fn places(objects: &Objects, group: &str, members: &[GroupMember]) -> Vec<String> {
         let group = if group.is_empty() { Key::root() } else { Key::new(group).unwrap() };
         let found = objects.places(&group, &named(members.to_vec())).unwrap();
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(within("", "file:///w/G/temp"), ["temp"]);
         assert_eq!(within("G1", "file:///w/R/G2/temp"), ["G2/temp"]);
         assert_eq!(within("G1", "file:///w/R/G1/temp"), ["G1/temp"]);
-        // The folder of the group has no such array, and the store may be any.
+        // The folder of the group has no such array, and the store could be any store.
         assert_eq!(within("G1", "file:///w/R/G3/temp"), ["file:///w/R/G3/temp"]);
     }
 
@@ -247,7 +248,7 @@ mod tests {
         let within = |uri: &str| places(&objects, "", &[member(None, uri, false)]);
         assert_eq!(within(&uri("O/sub/temp")), ["sub/temp"]);
         assert_eq!(within(&uri("elsewhere/temp")), [uri("elsewhere/temp")]);
-        // The store was renamed, or moved here from another place.
+        // The store was renamed, or was moved here from another place.
         assert_eq!(within(&uri("P/temp")), ["temp"]);
         assert_eq!(within("file:///w/O/temp"), ["temp"]);
     }

@@ -1,7 +1,7 @@
 //! Metadata as attributes.
 //!
-//! TileDB-Py stores an array of NumPy under two keys, `__np_flat_KEY` with its values and `__np_shape_KEY` with its shape,
-//! and TileDB-CF says by prefixes of keys which attribute or dimension of an array metadata are about.
+//! TileDB-Py stores a NumPy array under two keys, `__np_flat_KEY` with its values and `__np_shape_KEY` with its shape.
+//! TileDB-CF uses prefixes of keys to state which attribute or dimension of an array metadata describe.
 
 use super::datatype::data_type;
 use super::objects::{ArrayObject, Field};
@@ -42,8 +42,8 @@ impl ArrayObject {
         let found = self.split_metadata(raw).map(Arc::new);
         match &found {
             Ok(found) => drop(self.metadata.set(Ok(Arc::clone(found)))),
-            // Each member asks, and another attempt would decode the files up to the same fault. What failed for another
-            // reason may not fail again.
+            // Every member asks for the metadata, and another attempt would decode the files up to the same error. An
+            // attempt that failed for another reason may succeed when repeated.
             Err(e) if is_of_file(e.kind()) => drop(self.metadata.set(Err(e.again()))),
             Err(_) => {}
         }
@@ -53,7 +53,7 @@ impl ArrayObject {
     fn split_metadata(&self, raw: bool) -> Result<ArrayMetadata> {
         let mut split = ArrayMetadata::default();
         let stored = self.array.metadata()?;
-        // What is stored about the array and each member, by the names that attributes have there.
+        // The values stored for the array and each member, by the names that attributes have there.
         let mut of_members: FxHashMap<Option<String>, BTreeMap<Vec<u8>, Value>> = FxHashMap::default();
         for (key, value) in stored.iter().filter(|_| !raw) {
             let prefix = [FLAT, SHAPE].into_iter().find(|prefix| key.starts_with(prefix)).unwrap_or_default();
@@ -86,8 +86,8 @@ impl ArrayObject {
         Ok(split)
     }
 
-    /// The member that a key of TileDB-CF is about, and its name there. Names of members may have dots: the longest that
-    /// fits is meant.
+    /// The member to which a TileDB-CF key refers, and the name of the attribute there. Names of members may contain
+    /// dots; the longest name that fits is chosen.
     fn owner(&self, key: &[u8]) -> Option<(String, String)> {
         let key = std::str::from_utf8(key).ok()?;
         let (rest, is_attribute) = match (key.strip_prefix(OF_ATTRIBUTE), key.strip_prefix(OF_DIMENSION)) {
@@ -115,12 +115,12 @@ impl ArrayObject {
     }
 }
 
-/// Whether an error is a fault of the file, which stays.
+/// Whether an error is caused by the file and is therefore permanent.
 fn is_of_file(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Malformed | ErrorKind::Unsupported | ErrorKind::LimitExceeded)
 }
 
-/// The attributes of a group, with what its record has of them.
+/// The attributes of a group, including what its record keeps of them.
 pub(super) fn attributes(metadata: Vec<(Vec<u8>, Value)>, record: &Record, raw: bool) -> Attributes {
     if raw {
         return entries(metadata, raw).into_iter().map(|(key, value)| (name_text(&key), Ok(value))).collect();
@@ -132,17 +132,17 @@ pub(super) fn attributes(metadata: Vec<(Vec<u8>, Value)>, record: &Record, raw: 
     attributes
 }
 
-/// Whether a key is that of a record, and not of something that another program has put there.
+/// Whether a key is that of a record, rather than something that another program has stored there.
 fn is_record(key: &[u8], stored: &BTreeMap<Vec<u8>, Value>) -> bool {
     key == RECORD.as_bytes()
         && stored.get(key).is_some_and(|value| matches!(Record::parse(value), Ok(Some(_))))
 }
 
-/// Keys and values, those of arrays of NumPy put together. Where there is another value under the key of an array, that has
-/// the key, and the array and its shape are shown under the keys that they are stored under.
+/// Keys and values, with NumPy arrays reassembled. If the key of an array holds another value as well, that value has
+/// the key, and the array and its shape are shown under the keys under which they are stored.
 fn entries(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Vec<(Vec<u8>, Attribute)> {
     let keys: FxHashSet<Vec<u8>> = metadata.iter().map(|(key, _)| key.clone()).collect();
-    // The key of the array that a stored key is about.
+    // The key of the array to which a stored key belongs.
     let of_array = |key: &[u8], prefix: &[u8]| {
         key.strip_prefix(prefix).filter(|own| !raw && !keys.contains(*own)).map(<[u8]>::to_vec)
     };
@@ -160,7 +160,7 @@ fn entries(metadata: Vec<(Vec<u8>, Value)>, raw: bool) -> Vec<(Vec<u8>, Attribut
                 let shape = shapes.get(&key).cloned();
                 found.push((key, attribute(&value, true, shape)));
             }
-            // The shape is that of the values beside it.
+            // The shape belongs to the values stored next to it.
             (None, Some(of)) if has_flat(&of) => {}
             (None, _) => found.push((key, attribute(&value, false, None))),
         }
@@ -182,7 +182,7 @@ fn shape(value: &Value) -> Option<Vec<u64>> {
         .collect()
 }
 
-/// A value as an attribute. One number is a scalar, unless it is of an array of NumPy.
+/// A value as an attribute. A single number is a scalar unless it comes from a NumPy array.
 pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) -> Attribute {
     let bytes = &value.bytes;
     let is_text = value.data_type.is_text();
@@ -190,7 +190,7 @@ pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) 
     let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let (datatype, storage, rows, heap, count) = if is_text {
         let mut heap = Heap::default();
-        // One text has fewer than 2^32 bytes, as its number of values says.
+        // A single string has fewer than 2^32 bytes, as its number of values states.
         let slot = heap.push_bytes(bytes.clone().into()).unwrap_or_default();
         let storage = ElementStorage {
             length: Some(Length::Variable),
@@ -214,14 +214,15 @@ pub(super) fn attribute(value: &Value, is_array: bool, shape: Option<Vec<u64>>) 
     Attribute { shape: Some(shape), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }
 
-/// The keys under which a value may be stored: as it is, or as an array of NumPy with its shape.
+/// The keys under which a value may be stored: unchanged, or as a NumPy array with its shape.
 pub(super) fn spellings(name: &[u8]) -> [Vec<u8>; 3] {
     [name.to_vec(), [FLAT, name].concat(), [SHAPE, name].concat()]
 }
 
-/// What each of the [`spellings`] of a key holds for a value of a shape, so that TileDB-Py reads it. As they are, it reads numbers
-/// alone and lists of several; one number that is an array, arrays of more dimensions, truth values and times only as arrays of
-/// NumPy. For one key that it cannot read, it shows none of an object.
+/// The content of each of the [`spellings`] of a key for a value with this shape, such that TileDB-Py can read it.
+/// TileDB-Py reads plain numbers and lists of several numbers unchanged, but an array with a single number, arrays with
+/// more dimensions, booleans and times only as NumPy arrays. If it cannot read one key, it shows none of the keys of an
+/// object.
 pub(super) fn spelled(name: &[u8], value: Value, shape: &[u64]) -> [Entry; 3] {
     let is_text = value.data_type.is_text();
     let is_read = is_text || value.data_type == DataType::Blob || is_number(value.data_type);
@@ -236,17 +237,17 @@ pub(super) fn spelled(name: &[u8], value: Value, shape: &[u64]) -> [Entry; 3] {
     [entry(own, plain), entry(numpy, flat), entry(shape, lens)]
 }
 
-/// Whether values are whole numbers or floating-point numbers.
+/// Whether values are integers or floating-point numbers.
 fn is_number(data_type: DataType) -> bool {
     let (datatype, _) = self::data_type(data_type, CellValNum::ONE);
     matches!(datatype, Datatype::Int { .. } | Datatype::Float(_))
 }
 
-/// What TileDB-Py puts before the keys of arrays of NumPy.
+/// The prefix that TileDB-Py adds to the keys of NumPy arrays.
 pub(super) const FLAT: &[u8] = b"__np_flat_";
 pub(super) const SHAPE: &[u8] = b"__np_shape_";
 
-/// What TileDB-CF puts before the name of what metadata are about.
+/// The prefix that TileDB-CF adds to the name of the attribute or dimension that metadata describe.
 pub(super) const OF_ATTRIBUTE: &str = "__tiledb_attr.";
 pub(super) const OF_DIMENSION: &str = "__tiledb_dim.";
 

@@ -1,8 +1,8 @@
-//! Groups of arrays as NetCDF has them: variables, dimensions that they share, and attributes.
+//! Groups of arrays in their NetCDF form: variables, shared dimensions, and attributes.
 //!
-//! TileDB-CF stores the variables of a NetCDF group as attributes of arrays: all those with the same dimensions in one
-//! array, or each in one. This view shows them again. What it does not show differently is shown as without it: arrays that
-//! are ours, sparse arrays, links, and groups.
+//! TileDB-CF stores the variables of a NetCDF group as attributes of arrays: all variables with the same dimensions in
+//! one array, or each in its own array. This view shows them as variables again. Everything else is shown as without
+//! the view: arrays written by this library, sparse arrays, links, and groups.
 //!
 //! Spec: TileDB-CF Dataspace Specification 0.1.0 to 0.3.0
 
@@ -24,10 +24,10 @@ use rustc_hash::FxHashSet;
 use space::{Shown, Space};
 use std::sync::Arc;
 
-/// A store whose groups are shown as NetCDF has them.
+/// A store whose groups are shown in their NetCDF form.
 pub(super) struct NetcdfView {
     source: TileDbSource,
-    /// Whether metadata of a group may be in an array of their own.
+    /// Whether the metadata of a group may be stored in a separate array.
     has_group_array: bool,
     spaces: ByGroup<Option<Arc<Space>>>,
 }
@@ -45,7 +45,7 @@ impl NetcdfView {
     fn find_space(&self, path: &NodePath) -> Result<Option<Arc<Space>>> {
         let parent = match path.parent().filter(|_| !path.is_root()) {
             Some(parent) => match self.space(&parent)? {
-                // Arrays whose attributes are variables are not groups here.
+                // Arrays whose attributes are variables are not groups in this view.
                 Some(space) => match space.objects.get(path.name()) {
                     Some(Shown::Same) => Some(space),
                     _ => return Err(missing(path)),
@@ -71,7 +71,7 @@ impl NetcdfView {
         Ok(found.map(Arc::new))
     }
 
-    /// The object at a path, with the group that has it; `None` for one that is shown as without this view.
+    /// The object at a path and the group that contains it; `None` for an object that is shown as without this view.
     fn own(&self, path: &NodePath) -> Result<Option<(Arc<Space>, usize)>> {
         let Some(parent) = path.parent().filter(|_| !path.is_root()) else { return Ok(None) };
         let Some(space) = self.space(&parent)? else { return Ok(None) };
@@ -145,7 +145,7 @@ impl SourceView for NetcdfView {
                 Some(space) => {
                     let attributes = space.attributes.clone();
                     let storage = match self.source.load(object)? {
-                        // The directives of an array describe that of TileDB, which is not shown.
+                        // The directives of an array describe the TileDB array, which is not shown.
                         Node::Group(group) if !space.is_array => group.storage,
                         _ => Default::default(),
                     };
@@ -191,10 +191,10 @@ impl SourceView for NetcdfView {
 
     fn left_unshown(&self) -> Vec<Unshown> {
         let (mut unshown, mut left) = (self.source.unshown(), vec![NodePath::root()]);
-        // A group may contain itself by another path.
+        // A group may contain itself through another path.
         let mut known = FxHashSet::default();
         while let Some(path) = left.pop() {
-            // What cannot be read is reported where it is listed.
+            // A group that cannot be read is reported where it is listed.
             let Ok(Some(space)) = self.space(&path) else { continue };
             if !known.insert(space.key.clone()) {
                 continue;

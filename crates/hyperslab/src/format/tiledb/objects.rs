@@ -1,4 +1,4 @@
-//! Arrays and groups of a store by path, opened when they are first asked for.
+//! Arrays and groups of a store by path, opened when they are first requested.
 
 use crate::format::zarr::keep::record::places;
 use crate::strings::member_name;
@@ -27,14 +27,14 @@ use super::record::{RECORD, Record};
 pub(super) struct Objects {
     pub(super) store: Arc<dyn Store>,
     pub(super) options: OpenOptions,
-    /// Whether all is shown as it is stored, without records.
+    /// Whether everything is shown as stored, without records.
     raw: bool,
-    /// Whether groups in the folder of a group are shown that are not among its members.
+    /// Whether groups in the folder of a group are shown although they are not among its members.
     with_folders: bool,
     known: Mutex<Known>,
 }
 
-/// The number of each array and group that was asked for, and the object if it was opened.
+/// The number of each array and group that has been requested, and the object if it has been opened.
 type Known = FxHashMap<Key, (u64, Option<Arc<Object>>)>;
 
 /// Metadata by their keys.
@@ -53,9 +53,9 @@ pub(super) struct ArrayObject {
     pub(super) fields: IndexMap<String, Field>,
     pub(super) metadata: OnceLock<std::result::Result<Arc<ArrayMetadata>, Error>>,
     pub(super) positions: OnceLock<Arc<Positions>>,
-    /// The record of an array that its only attribute is.
+    /// The record of an array that is stored as its only attribute.
     pub(super) record: Option<Record>,
-    /// The records of attributes that are each an array of the group, if the record of the group says so.
+    /// The records of the attributes that are each an array of the group, if the record of the group says so.
     collected: OnceLock<Vec<Record>>,
 }
 
@@ -70,28 +70,29 @@ pub(super) enum Field {
 /// An opened group with its members.
 pub(super) struct GroupObject {
     pub(super) group: Group,
-    /// The members that the group itself has, as they are stored, by the names under which they are shown.
+    /// The members of the group itself as they are stored, by the names under which they are shown.
     pub(super) stored: IndexMap<String, GroupMember>,
     pub(super) members: IndexMap<String, Member>,
-    /// Its metadata, if an array that is ours has them.
+    /// Its metadata, if they are stored in an array written by this library.
     pub(super) in_array: Option<Entries>,
     pub(super) record: Record,
 }
 
-/// Where a member of a group is.
+/// The location of a member of a group.
 #[derive(Clone, Debug)]
 pub(super) enum Member {
-    /// An attribute of an array in the store, by its position: an array of the group that is collected with others.
+    /// An attribute of an array in the store, by its position. It is an array of the group that is collected with
+    /// others.
     Collected(Key, usize),
-    /// In the record of the group.
+    /// The member is in the record of the group.
     Recorded(Box<Node>),
-    /// In the store.
+    /// The member is in the store.
     Within(Key),
-    /// Elsewhere: its URI.
+    /// The member is elsewhere, at this URI.
     Outside(String),
 }
 
-/// What a path leads to.
+/// The object to which a path leads.
 pub(super) enum Found {
     Object(Key),
     Field(Key, Arc<Object>, Field),
@@ -104,22 +105,22 @@ pub(super) enum Found {
 }
 
 impl Objects {
-    /// `raw` shows all as it is stored, without records.
+    /// With `raw`, everything is shown as stored, without records.
     pub(super) fn new(store: Arc<dyn Store>, options: OpenOptions, raw: bool) -> Objects {
         Objects { store, options, raw, with_folders: false, known: Mutex::default() }
     }
 
-    /// The same, with the groups in the folder of a group that are not among its members: TileDB-CF makes those of NetCDF
-    /// groups so.
+    /// The same, but with the groups in the folder of a group that are not among its members: TileDB-CF stores NetCDF
+    /// groups in this way.
     pub(super) fn with_folders(self) -> Objects {
         Objects { with_folders: true, ..self }
     }
 
-    /// What a path leads to.
+    /// The object to which a path leads.
     ///
     /// # Errors
-    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if it leads to nothing; if an array or a group on the way cannot
-    /// be opened.
+    /// [`NotFound`](hyperslab_core::ErrorKind::NotFound) if it leads to nothing; also if an array or a group on the way
+    /// cannot be opened.
     pub(super) fn find(&self, path: &NodePath) -> Result<Found> {
         let missing = || Error::not_found(format!("no object {path}"));
         let mut found = Found::Object(Key::root());
@@ -143,7 +144,7 @@ impl Objects {
         Ok(found)
     }
 
-    /// The number of an array or group, the same by whatever path it is reached.
+    /// The number of an array or group, which is the same for every path that leads to it.
     pub(super) fn number(&self, key: &Key) -> u64 {
         let mut known = self.known();
         let next = known.len() as u64;
@@ -153,7 +154,7 @@ impl Objects {
     /// The array or group at a key.
     ///
     /// # Errors
-    /// If there is none, or it cannot be opened.
+    /// If there is none or it cannot be opened.
     pub(super) fn open(&self, key: &Key) -> Result<Arc<Object>> {
         let number = self.number(key);
         if let Some((_, Some(object))) = self.known().get(key) {
@@ -164,10 +165,10 @@ impl Objects {
         Ok(opened)
     }
 
-    /// Whether there is an array at a key, and not a group, without opening it.
+    /// Whether there is an array rather than a group at a key, determined without opening it.
     ///
     /// # Errors
-    /// If there is neither, or the store cannot be read.
+    /// If there is neither or the store cannot be read.
     pub(super) fn is_array(&self, key: &Key) -> Result<bool> {
         if let Some((_, Some(object))) = self.known().get(key) {
             return Ok(matches!(**object, Object::Array(_)));
@@ -242,7 +243,7 @@ impl Objects {
         Ok(Object::Group(Box::new(GroupObject { group, stored, members, in_array, record })))
     }
 
-    /// The metadata of a group and its record, if an array that is ours has them.
+    /// The metadata of a group and its record, if they are stored in an array written by this library.
     fn group_array(&self, key: &Key) -> Result<Option<(Entries, Record)>> {
         if !is_array(&*self.store, key)? {
             return Ok(None);
@@ -253,8 +254,8 @@ impl Objects {
         Ok(record.map(|record| (metadata, record)))
     }
 
-    /// Puts the attributes of an array in its place, as the arrays of the group that they are. An array that another program
-    /// has changed is shown as it is.
+    /// Replaces an array by its attributes, as the arrays of the group that they represent. An array that another
+    /// program has changed is shown as stored.
     fn put_collected(
         &self,
         array: &str,
@@ -262,7 +263,7 @@ impl Objects {
         members: &mut IndexMap<String, Member>,
     ) -> Result<()> {
         let Some(Member::Within(key)) = members.get(array).cloned() else { return Ok(()) };
-        // What cannot be opened is reported where it is listed.
+        // An array that cannot be opened is reported where it is listed.
         let Ok(opened) = self.open(&key) else { return Ok(()) };
         let Object::Array(own) = &*opened else { return Ok(()) };
         let is_taken = |name: &String| name != array && members.contains_key(name);
@@ -277,7 +278,7 @@ impl Objects {
         Ok(())
     }
 
-    /// The names of the folders in that of a group, without those of TileDB itself.
+    /// The names of the folders within that of a group, except for those of TileDB itself.
     fn folders(&self, group: &Key) -> Result<Vec<String>> {
         let entries = self.store.list(group)?.into_iter();
         let folders =
@@ -298,13 +299,13 @@ impl GroupObject {
     /// The metadata.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If the metadata cannot be read.
     pub(super) fn metadata(&self) -> Result<Entries> {
         self.in_array.clone().map_or_else(|| self.group.metadata(), Ok)
     }
 }
 
-/// The record of an array that its only attribute is.
+/// The record of an array that is stored as its only attribute.
 fn array_record(array: &Array) -> Result<Option<Record>> {
     let [attribute] = array.attributes() else { return Ok(None) };
     if array.schema().array_type != ArrayType::Dense {
@@ -323,7 +324,7 @@ fn group_record(metadata: &[(Vec<u8>, Value)]) -> Result<Option<Record>> {
     Ok(found.map(|(_, value)| Record::parse(value)).transpose()?.flatten())
 }
 
-/// The members of an array: dimensions, attributes, labels. Since version 5 their names differ.
+/// The members of an array: dimensions, attributes, labels. Since version 5 their names are distinct.
 fn fields(array: &Array) -> IndexMap<String, Field> {
     let mut fields = IndexMap::new();
     let mut add = |name: &[u8], anonymous: String, field| {
@@ -343,12 +344,12 @@ fn fields(array: &Array) -> IndexMap<String, Field> {
 }
 
 impl ArrayObject {
-    /// Whether its attributes are arrays of their own, as records say.
+    /// Whether its attributes are separate arrays, according to records.
     pub(super) fn is_own(&self) -> bool {
         self.record.is_some() || self.collected.get().is_some()
     }
 
-    /// The record of an attribute that is an array of its own.
+    /// The record of an attribute that represents a separate array.
     pub(super) fn own_record(&self, position: usize) -> Result<&Record> {
         let record = match &self.record {
             Some(record) => Some(record).filter(|_| position == 0),
@@ -360,9 +361,10 @@ impl ArrayObject {
             .ok_or_else(|| Error::invalid(format!("attribute {position}, which is not an array of its own")))
     }
 
-    /// Whether so many arrays are each an attribute, or several for the members of a compound.
+    /// Whether the attributes represent this number of arrays, each stored as one attribute, or as several for the
+    /// members of a compound.
     fn is_collection_of(&self, count: usize) -> Result<bool> {
-        // The only attribute is shown by the name of the array.
+        // A single attribute is shown under the name of the array.
         if self.record.is_some() {
             return Ok(false);
         }
@@ -393,7 +395,7 @@ impl ArrayObject {
         Ok(true)
     }
 
-    /// Whether it is a dense array that no record describes.
+    /// Whether it is a dense array without a record.
     pub(super) fn is_plain(&self) -> bool {
         !self.is_own() && self.array.schema().array_type == ArrayType::Dense
     }
@@ -412,5 +414,5 @@ impl ArrayObject {
     }
 }
 
-/// The name of an attribute that has none.
+/// The name of an unnamed attribute.
 const ANONYMOUS: &str = "value";

@@ -1,4 +1,4 @@
-//! Arrays that the only attribute of a TileDB array is, as their records say.
+//! Arrays that are each stored as the only attribute of a TileDB array, according to their records.
 
 use super::array::DenseArray;
 use super::elements::StoredElements;
@@ -25,7 +25,7 @@ impl ArrayObject {
     /// The array, or the dimension coordinate.
     pub(super) fn own_node(&self, path: &NodePath, record: &Record) -> Result<Node> {
         let member = self.name(Field::Attribute(record.position)).unwrap_or_default();
-        // With the raw view there are no records.
+        // The raw view has no records.
         let attributes = self.metadata(false)?.of(member);
         let array = self.own_ndarray(record, attributes)?;
         if record.shared.kind != Some(NodeKind::DimCoord) {
@@ -45,7 +45,7 @@ impl ArrayObject {
         array.shape = self.own_shape(record)?;
         array.dimension = record.shared.beside;
         if let Some(directives) = array.storage.native_mut(super::TILEDB).ok().filter(|own| !own.is_empty()) {
-            // What the record says in the words of the model.
+            // These directives are expressed by the record in terms of the model.
             directives.retain(|(key, _)| !["attribute", "datatype", "enumeration"].contains(&key.as_str()));
         }
         array.storage.native.retain(|(_, directives)| !directives.is_empty());
@@ -74,7 +74,7 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// The shape: the recorded one where the domain does not tell it.
+    /// The shape: the recorded one where the domain does not determine it.
     fn own_shape(&self, record: &Record) -> Result<Shape> {
         if record.shared.is_null {
             return Ok(Shape::Null);
@@ -118,20 +118,20 @@ impl ArrayObject {
             let (own, is) = (at(position)?, &part.elements);
             if (is.data_type, is.cell_val_num, is.nullable) != (own.data_type, own.cell_val_num, own.nullable)
             {
-                return Err(wrong(&format!("of which number {position} is stored otherwise")));
+                return Err(wrong(&format!("of which attribute {position} is stored differently")));
             }
         }
         Ok(parts)
     }
 
-    /// How elements are stored as the only attribute.
+    /// How elements are stored in a single attribute.
     fn own_elements(&self, record: &Record) -> Result<StoredElements> {
         let attribute = self.attribute(record.position)?;
         let (stored, element) = self.datatype(attribute)?;
         let stored = Arc::new(stored);
         let datatype = record.shared.datatype.as_ref().unwrap_or(&stored);
         let facts = Facts { is_unicode: attribute.data_type != DataType::Blob, ..Facts::default() };
-        // Without a recorded datatype, what is stored is what is meant.
+        // Without a recorded datatype, the stored datatype applies.
         let named = record.shared.datatype.is_none().then_some(attribute.data_type);
         let elements = StoredElements::new(datatype, &element, named, facts)?;
         let is_stored = (elements.data_type, elements.cell_val_num, elements.nullable)
@@ -144,7 +144,7 @@ impl ArrayObject {
         }
     }
 
-    /// The fill value: the recorded one, or that of the attribute.
+    /// The fill value: the recorded one or that of the attribute.
     fn own_fill(&self, record: &Record, parts: &StoredParts) -> Result<Values> {
         let (stored, _) = self.datatype(self.attribute(record.position)?)?;
         let datatype = record.shared.datatype.as_deref().unwrap_or(&stored);
@@ -165,7 +165,7 @@ impl ArrayObject {
 pub(super) struct OwnArray {
     /// The first attribute.
     inner: DenseArray,
-    /// Those of other members of a compound.
+    /// The attributes for the other members of a compound.
     others: Vec<DenseArray>,
     parts: StoredParts,
     datatype: Arc<Datatype>,
@@ -196,7 +196,7 @@ impl OwnArray {
         std::iter::once(&self.inner).chain(&self.others)
     }
 
-    /// The region in the stored array, where a scalar has one dimension.
+    /// The region in the stored array, in which a scalar has one dimension.
     fn stored_region(&self, region: &Region) -> Region {
         match region.count.is_empty() {
             true => Region::all(&[1]),

@@ -1,4 +1,4 @@
-//! How the elements of an array are stored as attributes: as one, or as one for each member of a compound.
+//! How the elements of an array are stored as attributes: as a single one, or as one for each member of a compound.
 
 use super::elements::StoredElements;
 use crate::target::Facts;
@@ -9,39 +9,39 @@ use hyperslab_model::{Datatype, ElementStorage, Member, Reference, Values};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The attributes that the elements of an array are stored as.
+/// The attributes as which the elements of an array are stored.
 #[derive(Clone, Debug)]
 pub(super) struct StoredParts(Vec<Part>);
 
-/// An attribute with all of an element, or with a member of it.
+/// An attribute that contains complete elements, or one member of each element.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) elements: StoredElements,
     member: Option<Column>,
 }
 
-/// A member of a compound, where rows have it.
+/// A member of a compound and its position in rows.
 #[derive(Clone, Debug)]
 struct Column {
     name: String,
     datatype: Arc<Datatype>,
-    /// Its first byte in a row, its bytes, and those of a row.
+    /// The offset of its first byte in a row, its size, and the size of a row.
     start: usize,
     size: usize,
     row: usize,
 }
 
 impl StoredParts {
-    /// One attribute with all of each element.
+    /// A single attribute with complete elements.
     pub(super) fn whole(elements: StoredElements) -> StoredParts {
         StoredParts(vec![Part { elements, member: None }])
     }
 
-    /// An attribute for each member of a compound. `None` if the elements are not compounds. `is_unicode` says whether the texts of
-    /// a member, by its position, are all UTF-8.
+    /// An attribute for each member of a compound. `None` if the elements are not compounds. `is_unicode` states
+    /// whether all strings of the member at a position are UTF-8.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for members of no bytes.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for members of 0 bytes.
     pub(super) fn members(
         datatype: &Datatype,
         is_unicode: impl Fn(usize) -> bool,
@@ -56,12 +56,12 @@ impl StoredParts {
             let mut own = Arc::new(datatype.clone());
             let mut elements = StoredElements::new(&own, &ElementStorage::default(), None, facts)?;
             if elements.replaces_spaces() {
-                // Whether all texts are padded with spaces is known of elements, not of their members.
+                // Whether all strings are padded with spaces is known for elements, but not for their members.
                 let size = u32::try_from(size).map_err(|_| wide())?;
                 own = Arc::new(Datatype::Opaque { size, tag: String::new() });
                 elements = StoredElements::new(&own, &ElementStorage::default(), None, facts)?;
             }
-            // A compound has no enumerations of TileDB: its type is in the record.
+            // A compound has no TileDB enumerations: its type is in the record.
             elements.labels = None;
             let member = Some(Column { name: name.clone(), datatype: own, start, size, row });
             parts.push(Part { elements, member });
@@ -75,7 +75,7 @@ impl StoredParts {
         &self.0
     }
 
-    /// The only attribute, if it has all of each element.
+    /// The only attribute, if it contains complete elements.
     pub(super) fn only(&self) -> Option<&StoredElements> {
         match self.0.as_slice() {
             [Part { elements, member: None }] => Some(elements),
@@ -90,7 +90,7 @@ impl Part {
         self.member.as_ref().map(|member| member.name.as_str())
     }
 
-    /// What the attribute has of elements.
+    /// The part of the elements that the attribute contains.
     ///
     /// # Errors
     /// If rows do not fit the datatype.
@@ -107,10 +107,10 @@ impl Part {
         Ok(Cow::Owned(Values { rows: rows.into(), heap }))
     }
 
-    /// Puts what was stored to the rows in `out`, which are of `datatype` if they are not compound.
+    /// Inserts stored values into the rows in `out`, which have the type `datatype` if they are not compounds.
     ///
     /// # Errors
-    /// If it is not a result of [`StoredElements::cells`], or is not as long.
+    /// If the values are not the result of [`StoredElements::cells`] or have a different length.
     pub(super) fn place(
         &self,
         stored: Values,

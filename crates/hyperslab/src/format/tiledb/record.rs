@@ -1,15 +1,16 @@
-//! Records: what an object keeps of its content that TileDB cannot represent, so that it can be restored.
+//! Records: the content of an object that TileDB cannot represent, kept so that it can be restored.
 //!
-//! The record of a group is the text of a JSON object in its metadata, under the key [`RECORD`]; that of an array, which is
-//! stored as the only attribute of a TileDB array, is in the metadata of this attribute, `__tiledb_attr.NAME.hyperslab`.
-//! It has the members that records of Zarr have, which are listed with [these](crate::format::zarr::keep::record), and
+//! The record of a group is the text of a JSON object in its metadata, under the key [`RECORD`]. The record of an array
+//! that is stored as the only attribute of a TileDB array is in the metadata of this attribute,
+//! `__tiledb_attr.NAME.hyperslab`. It has the members that records of Zarr have, which are listed
+//! [there](crate::format::zarr::keep::record), and
 //!
 //! | member | of | holds |
 //! |---|---|---|
-//! | `role` | arrays | `array`: the attribute is the array, not a member of one |
-//! | `collected` | groups | by the name of a TileDB array that has several of them as attributes: the names of these arrays |
-//! | `parts` | arrays | the number of attributes that follow for the members of a compound, this one among them |
-//! | `role` | arrays | `group`: the metadata of the array are those of its group, as up to 0.2.0 of TileDB-CF |
+//! | `role` | arrays | `array`: the attribute represents the array rather than a member of an array |
+//! | `collected` | groups | for each TileDB array that holds several of them as attributes: the names of these arrays |
+//! | `parts` | arrays | the number of consecutive attributes for the members of a compound, starting with this one |
+//! | `role` | arrays | `group`: the metadata of the array are those of its group, as in TileDB-CF up to 0.2.0 |
 
 use super::metadata::spellings;
 use super::write::{shown, visible};
@@ -21,13 +22,13 @@ use hyperslab_tiledb::format::metadata::Value;
 use hyperslab_zarr::json::{Json, Object};
 use std::collections::BTreeMap;
 
-/// The key of records.
+/// The metadata key of records.
 pub(super) const RECORD: &str = "hyperslab";
 
 /// The record of an object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
-    /// Whether the attribute of a TileDB array is an array of its own.
+    /// Whether the attribute of a TileDB array represents a separate array.
     pub(super) is_array: bool,
     /// Whether the metadata of an array are those of its group.
     pub(super) is_group: bool,
@@ -35,18 +36,18 @@ pub(super) struct Record {
     pub(super) position: usize,
     /// The number of attributes, if there is one for each member of a compound.
     pub(super) parts: Option<usize>,
-    /// Of a group, the arrays whose attributes are arrays of the group, with their names.
+    /// For a group, the arrays whose attributes are arrays of the group, with the names of these arrays.
     pub(super) collected: Vec<(String, Vec<String>)>,
-    /// The names of attributes that are characters, as the record has them.
+    /// The names of attributes that are characters, as given in the record.
     characters: Object,
-    /// What all records have.
+    /// The content that all records have in common.
     pub(super) shared: Shared,
-    /// The attributes with what metadata do not hold.
+    /// The attributes, including content that metadata cannot represent.
     attributes: Attributes,
 }
 
 impl Record {
-    /// The record in a value of metadata. `None` if another program has put something else there.
+    /// The record in a metadata value. `None` if another program has stored something else there.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
@@ -81,8 +82,8 @@ impl Record {
         }))
     }
 
-    /// Puts the recorded attributes in the place of those that show them, and all into their order. Attributes that another
-    /// program has changed are as that program wrote them.
+    /// Replaces displayed attributes by the recorded ones, and restores the order of all. Attributes that another
+    /// program has changed remain as that program wrote them.
     pub(super) fn restore(&self, attributes: &mut Attributes, stored: &BTreeMap<Vec<u8>, Value>) {
         for (name, recorded) in &self.attributes {
             let Ok(attribute) = recorded else { continue };
@@ -94,7 +95,7 @@ impl Record {
             let texts = stored.iter().filter_map(|(name, value)| {
                 Some((name_text(name), Json::from(std::str::from_utf8(&value.bytes).ok()?)))
             });
-            // A text that another program has changed has another length.
+            // A string that another program has changed has a different length.
             if let Ok(known) = Shared::characters(&self.characters, &texts.collect()) {
                 attributes.extend(known);
             }
@@ -110,19 +111,19 @@ impl Record {
     }
 }
 
-/// Whether an attribute is stored as it was when it was recorded.
+/// Whether an attribute is still stored as it was when it was recorded.
 fn is_unchanged(name: &[u8], attribute: &Attribute, stored: &BTreeMap<Vec<u8>, Value>) -> bool {
     // The record itself has this key.
     if name == RECORD.as_bytes() {
         return true;
     }
     let keys = spellings(name);
-    // Its name has another meaning, or it has no elements.
+    // Its name has a special meaning, or it has no elements.
     if keys.iter().all(|key| !stored.contains_key(key)) {
         return true;
     }
     let Some(value) = visible(attribute) else { return false };
-    // Earlier versions stored all values as they are.
+    // Earlier versions stored all values unchanged.
     stored.get(name) == Some(&value)
         || shown(name, value, attribute).iter().all(|entry| stored.get(&entry.key) == entry.value.as_ref())
 }
@@ -141,7 +142,7 @@ fn collected(json: Option<&Json>) -> Result<Vec<(String, Vec<String>)>> {
     arrays.iter().map(|(array, json)| Ok((array.to_owned(), names(json)?))).collect()
 }
 
-/// The number of attributes that a compound is stored as.
+/// The number of attributes that represent a compound.
 fn parts(json: Option<&Json>) -> Result<Option<usize>> {
     let Some(json) = json else { return Ok(None) };
     let count = match json {
@@ -153,14 +154,14 @@ fn parts(json: Option<&Json>) -> Result<Option<usize>> {
     count.map(Some).ok_or_else(wrong)
 }
 
-/// The member of compounds that are stored as an attribute for each member.
+/// The record member for compounds that are stored as one attribute for each member.
 pub(super) const PARTS: &str = "parts";
 
-/// The member of groups with the arrays whose attributes are arrays of the group.
+/// The record member of groups that lists the arrays whose attributes are arrays of the group.
 pub(super) const COLLECTED: &str = "collected";
 
-/// The member that says what the attribute of an array is, or an array; its value for one that is the array, and for one that has
-/// the metadata of its group.
+/// The record member that states what an array or its attribute represents. Its value is one of the following: for an
+/// attribute that is the array, and for an array with the metadata of its group.
 pub(super) const ROLE: &str = "role";
 pub(super) const ARRAY: &str = "array";
 pub(super) const GROUP: &str = "group";

@@ -1,6 +1,6 @@
-//! Array schemas of TileDB from what a document says: the way back from the description of an array.
+//! Array schemas of TileDB from documents, the inverse of describing an array.
 //!
-//! What a document leaves out has the value that libraries give by default, which descriptions leave out too.
+//! Anything that a document leaves out has the default value of libraries, which descriptions leave out as well.
 
 pub(super) mod attribute;
 mod dimension;
@@ -34,15 +34,15 @@ use hyperslab_tiledb::format::version::RELEASED;
 /// ```
 ///
 /// # Errors
-/// If there is no such group, or it cannot be read; with the path of the object, if it is not an array or has what TileDB does
-/// not have.
+/// If there is no such group, or it cannot be read; with the path of the object, if it is not an array or has a
+/// property that TileDB cannot represent.
 pub fn tiledb_schema(source: &dyn Source, array: &NodePath) -> Result<ArraySchema> {
     let members = Members::read(source, array)?;
     let asked = Asked { array_type: None, version: None, most: source.limits().allocation };
     members.schema(&asked).map_err(|error| error.in_object(array))
 }
 
-/// An array as a document has it.
+/// An array as a document describes it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Members {
     pub(super) group: Group,
@@ -51,13 +51,13 @@ pub(super) struct Members {
     pub(super) labels: Vec<(NodePath, Ndarray)>,
 }
 
-/// What of a schema does not follow from the document.
+/// The properties of a schema that do not follow from the document.
 pub(super) struct Asked {
-    /// The type of an array that states none.
+    /// The type of an array that does not state one.
     pub(super) array_type: Option<ArrayType>,
-    /// The format version, whatever the document says.
+    /// The format version, regardless of the document.
     pub(super) version: Option<u32>,
-    /// The limit of the size of a cell in bytes.
+    /// The maximum size of a cell in bytes.
     pub(super) most: u64,
 }
 
@@ -78,7 +78,7 @@ impl Members {
     /// Adds a member.
     ///
     /// # Errors
-    /// If a TileDB array has no such members.
+    /// If a TileDB array cannot have such a member.
     pub(super) fn add(&mut self, path: NodePath, node: Node) -> Result<()> {
         let what = match node {
             Node::DimCoord(dimension) => {
@@ -93,7 +93,7 @@ impl Members {
                 self.order_dimensions();
                 return Ok(());
             }
-            // Arrays of the type have it themselves.
+            // It is contained in the arrays of that type.
             Node::Datatype(_) => return Ok(()),
             Node::Unreadable(unreadable) => {
                 return Err(Error::new(unreadable.kind, unreadable.reason).in_object(path));
@@ -105,7 +105,8 @@ impl Members {
         Err(Error::unsupported(detail).in_object(path))
     }
 
-    /// Puts the dimensions into the order of the first array along all of them: that of the members of a group may be another one.
+    /// Puts the dimensions in the order of the first array that lies along all of them: the order of the members of a
+    /// group may be different.
     fn order_dimensions(&mut self) {
         let place = |attribute: &Ndarray, of: &NodePath| {
             attribute.shape.dims().iter().position(|dimension| dimension.coordinate.as_ref() == Some(of))
@@ -121,7 +122,7 @@ impl Members {
     /// The schema.
     ///
     /// # Errors
-    /// If TileDB does not have what the document says.
+    /// If TileDB cannot represent what the document states.
     pub(super) fn schema(&self, asked: &Asked) -> Result<ArraySchema> {
         let mut said = Directives::of(&self.group.storage);
         let types = [ArrayType::Dense, ArrayType::Sparse];
@@ -161,16 +162,16 @@ impl Members {
     /// The dimension labels.
     ///
     /// # Errors
-    /// If TileDB does not have what the document says of them.
+    /// If TileDB cannot represent what the document states about them.
     pub(super) fn labels(&self) -> Result<Vec<DimensionLabel>> {
         let labels = self.labels.iter().enumerate();
         labels.map(|(position, (path, own))| self.label(position, path, own)).collect()
     }
 
-    /// A dimension label at a position, which need not be among the members.
+    /// The dimension label at a position, which need not be among the members.
     ///
     /// # Errors
-    /// If TileDB does not have what the document says of it.
+    /// If TileDB cannot represent what the document states about it.
     pub(super) fn label(&self, position: usize, path: &NodePath, own: &Ndarray) -> Result<DimensionLabel> {
         label::parse(path.name(), own, position, &self.dimensions).map_err(|error| error.in_object(path))
     }
@@ -193,7 +194,7 @@ fn shared_filters(said: &mut Directives<'_>, key: &str, version: u32) -> Result<
 }
 
 impl Members {
-    /// The enumerations with their files. A file that is not said has no name yet: it gets one when it is written.
+    /// The enumerations with their files. A file that is not stated has no name yet: it gets one when it is written.
     fn enumerations(&self, said: &mut Directives<'_>) -> Result<Vec<EnumerationFile>> {
         let files = said.map(ENUMERATION_FILES)?.unwrap_or_default();
         let known = said.map("enumerations")?.unwrap_or_default();
@@ -217,7 +218,7 @@ impl Members {
             Ok(EnumerationFile { name: name_bytes(name), file_name })
         };
         let mut found: Vec<EnumerationFile> = known.iter().map(one).collect::<Result<_>>()?;
-        // Those that only the datatypes of attributes tell.
+        // Enumerations that are stated only by the datatypes of attributes.
         for (path, own) in &self.attributes {
             if let Some(name) = attribute::enumeration(path.name(), own)?
                 && !found.iter().any(|of| of.name == name)
@@ -229,7 +230,7 @@ impl Members {
     }
 }
 
-/// The name of a member in the schema: none, one that a directive says, or the name in the document.
+/// The name of a member in the schema: empty, the one stated by a directive, or the name in the document.
 fn name(said: &mut Directives<'_>, key: &str, shown: &str) -> Result<Vec<u8>> {
     let other = said.text(key)?;
     Ok(match said.boolean("anonymous")? {
@@ -241,5 +242,5 @@ fn name(said: &mut Directives<'_>, key: &str, shown: &str) -> Result<Vec<u8>> {
 const LAYOUTS: [Layout; 5] =
     [Layout::RowMajor, Layout::ColMajor, Layout::GlobalOrder, Layout::Unordered, Layout::Hilbert];
 
-/// The version since which arrays have a current domain.
+/// The first version in which arrays have a current domain.
 const CURRENT_DOMAINS: u32 = 22;

@@ -1,4 +1,4 @@
-//! The store as a [`Source`].
+//! A TileDB store as a [`Source`].
 
 use super::array::{Coordinates, DenseArray, label};
 use super::cells::SparseArray;
@@ -20,7 +20,7 @@ use hyperslab_tiledb::group::relative_key;
 use hyperslab_tiledb::read::sparse::SparseField;
 use std::sync::{Arc, OnceLock};
 
-/// An opened array, or an opened group with all below it.
+/// An opened array, or an opened group with everything below it.
 pub(super) struct TileDbSource {
     pub(super) objects: Objects,
     raw: bool,
@@ -48,7 +48,7 @@ impl TileDbSource {
         Handle { path, id }
     }
 
-    /// The attributes of an array that is a group here, or of a group.
+    /// The attributes of a group, or of an array that is shown as a group.
     pub(super) fn attributes(&self, object: &Object) -> Result<Attributes> {
         match object {
             Object::Array(array) => Ok(array.metadata(self.raw)?.own.clone()),
@@ -62,10 +62,11 @@ impl TileDbSource {
         self.handle(NodePath::root(), &array.key, place).id
     }
 
-    /// An array or group, whose members are listed later; a member of a group that is not there is unreadable at once.
+    /// An array or group, whose members are listed later. A member of a group that does not exist is immediately shown
+    /// as unreadable.
     fn object_entry(&self, path: NodePath, key: &Key) -> Entry {
         let item = || {
-            // Only the metadata of an array say whether its attribute is the array.
+            // Only the metadata of an array state whether its attribute represents the array.
             if !self.objects.is_array(key)? {
                 return Ok(Item::Group);
             }
@@ -95,7 +96,7 @@ impl TileDbSource {
         Entry { handle: Handle { path, id }, item }
     }
 
-    /// A member that is in the record of its group.
+    /// A member that is stored in the record of its group.
     fn recorded_entry(&self, path: NodePath, node: &Node) -> Entry {
         let item = match node {
             Node::DimCoord(dimcoord) => {
@@ -198,7 +199,7 @@ impl Source for TileDbSource {
     }
 
     fn keeps_order(&self, group: &NodePath) -> Result<bool> {
-        // A view can have groups of its own.
+        // A view can have groups that the store does not have.
         let Some(Found::Object(key)) = valid(self.objects.find(group))? else { return Ok(false) };
         Ok(match &*self.objects.open(&key)? {
             Object::Group(group) => !group.record.shared.member_order.is_empty(),
@@ -309,7 +310,7 @@ impl Source for TileDbSource {
     }
 
     fn left_behind(&self, object: &Handle) -> Result<Vec<LeftBehind>> {
-        // Views show objects at other paths, too.
+        // Views also show objects at other paths.
         Ok(match valid(self.objects.find(&object.path))? {
             Some(Found::Object(key) | Found::Collected(key, _)) => match &*self.objects.open(&key)? {
                 Object::Array(array) => array.left_behind(),
@@ -329,7 +330,7 @@ impl Source for TileDbSource {
 }
 
 impl ArrayObject {
-    /// Where the array of a dimension label is.
+    /// The key of the array of a dimension label.
     pub(super) fn label_key(&self, position: usize) -> Result<Key> {
         let label = self.array.schema().dimension_labels.get(position);
         let label = label.ok_or_else(|| Error::invalid("a label that the array does not have"))?;
@@ -342,7 +343,7 @@ impl ArrayObject {
     }
 }
 
-/// An array that the only attribute of a TileDB array is.
+/// An array that is stored as the only attribute of a TileDB array.
 fn own_item(array: &ArrayObject, record: &Record) -> Result<Item> {
     let node = array.own_ndarray(record, Default::default())?;
     Ok(Item::Array {
@@ -358,7 +359,7 @@ fn field_item(group: &NodePath, array: &ArrayObject, field: Field) -> Result<Ite
         Field::Dimension(position) => {
             let node = array.dimcoord(position, Default::default())?;
             let shape = Shape::Dims(vec![hyperslab_model::Dimension { extent: node.size, coordinate: None }]);
-            // The size of coordinates is in the footers of fragments, which lists do not read.
+            // The size of coordinates is in the footers of fragments, which are not read for listings.
             let stored = match array.is_sparse() {
                 true => Stored::Chunks(Arc::new((*node.storage).clone())),
                 false => Stored::Bytes(0),
@@ -394,5 +395,5 @@ fn missing(path: &NodePath) -> Error {
     Error::not_found(format!("no object {path}"))
 }
 
-/// Bits of the number of an object for the place of a member in its array.
+/// The number of bits in the number of an object that hold the position of a member in its array.
 const FIELD_BITS: u32 = 32;

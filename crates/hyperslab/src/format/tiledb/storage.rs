@@ -1,4 +1,5 @@
-//! How arrays are stored: filters, tiles and fill values of attributes, and directives for what only TileDB has.
+//! How arrays are stored: filters, tiles and fill values of attributes, and directives for properties that only TileDB
+//! has.
 
 use super::current_domain;
 use super::datatype::directive as data_type_directive;
@@ -69,7 +70,7 @@ impl ArrayObject {
         })
     }
 
-    /// A dimension label without its values: an array along one dimension.
+    /// A dimension label without its values, which is an array along one dimension.
     pub(super) fn label(&self, path: &NodePath, position: usize) -> Result<Ndarray> {
         let label = self.array.schema().dimension_labels.get(position);
         let label = label.ok_or_else(|| Error::invalid("a label that the array does not have"))?;
@@ -107,7 +108,7 @@ impl ArrayObject {
         })
     }
 
-    /// The directives of the array as a whole. Those that have the value that libraries give by default are left out.
+    /// The directives of the array as a whole. Those with the default value of libraries are left out.
     pub(super) fn storage(&self) -> Storage {
         let schema = self.array.schema();
         let mut native: Vec<(String, Directive)> = Vec::new();
@@ -148,7 +149,7 @@ impl ArrayObject {
                 |file: &EnumerationFile| (name_text(&file.name), Directive::Text(name_text(&file.file_name)));
             put(ENUMERATION_FILES, Directive::Map(schema.enumerations.iter().map(file).collect()));
         }
-        // What cannot be found out is reported where the dimensions are described.
+        // An error is reported where the dimensions are described.
         let positions = (!self.is_sparse()).then(|| self.positions().ok()).flatten();
         let extents = positions.as_ref().map_or(&[][..], |positions| &positions.extents);
         native.extend(current_domain::directives(schema, extents));
@@ -156,7 +157,7 @@ impl ArrayObject {
     }
 }
 
-/// The filters that libraries give by default to coordinates, offsets and validities.
+/// The default filters of libraries for coordinates, offsets and validities.
 pub(super) fn usual_filters(name: &str, version: u32) -> FilterPipeline {
     let filter = match name {
         VALIDITY_FILTER if version < VALIDITIES => return FilterPipeline::default(),
@@ -166,12 +167,12 @@ pub(super) fn usual_filters(name: &str, version: u32) -> FilterPipeline {
     FilterPipeline { max_chunk_size: filter::USUAL_MAX_CHUNK, filters: vec![filter] }
 }
 
-/// The directive with the maximum size of a chunk of shared filters.
+/// The directive that states the maximum size of a chunk for shared filters.
 pub(super) fn max_chunk_of(name: &str) -> String {
     format!("{name}_{}", filter::MAX_CHUNK)
 }
 
-/// The name of a member, unless that under which it is shown tells it.
+/// The name of a member, unless it follows from the name under which the member is shown.
 pub(super) fn untold_name(key: &str, shown: Option<&str>, name: &[u8]) -> Option<(String, Directive)> {
     if name.is_empty() {
         return Some(("anonymous".to_owned(), Directive::Bool(true)));
@@ -180,7 +181,7 @@ pub(super) fn untold_name(key: &str, shown: Option<&str>, name: &[u8]) -> Option
     (!is_told).then(|| (key.to_owned(), Directive::Text(name_text(name))))
 }
 
-/// The values of an enumeration; those of texts are in the datatype of each attribute.
+/// The values of an enumeration. Those of strings are in the datatype of each attribute.
 fn enumeration(read: Result<Arc<Enumeration>>) -> Directive {
     let read = match read {
         Ok(read) => read,
@@ -200,7 +201,7 @@ fn enumeration(read: Result<Arc<Enumeration>>) -> Directive {
     Directive::Map(entries)
 }
 
-/// The element that cells have which were never written.
+/// The element that unwritten cells have.
 pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values> {
     let default = attribute.data_type.default_fill_value();
     let stored = attribute.fill_value.as_deref().unwrap_or(default);
@@ -216,7 +217,7 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
             u32::try_from(count).map_err(|_| Error::malformed("a fill value of 2^32 values or more"))?;
         heap.push_items(stored.to_vec().into(), count)?.to_bytes().to_vec()
     } else {
-        // Schemas with cells out of proportion to their fill value are not opened.
+        // Schemas with cells that are disproportionate to their fill value are not opened.
         let size = inner.row_size().ok_or_else(|| Error::malformed("cells of 2^64 bytes or more"))?;
         match (stored.len() == size, size % stored.len().max(1)) {
             (true, _) => stored.to_vec(),
@@ -235,8 +236,9 @@ pub(super) fn fill(attribute: &Attribute, datatype: &Datatype) -> Result<Values>
     Ok(Values { rows: rows.into(), heap })
 }
 
-/// The bytes of a fill value that the value in the document does not tell: those under null, which nobody reads, unless they
-/// are what libraries store there; and bytes that are not one value of the cell.
+/// The bytes of a fill value that cannot be derived from the value in the document. These are the bytes under null,
+/// which nobody reads, unless they are what libraries store there; and bytes that are not exactly one value of the
+/// cell.
 fn untold_fill(attribute: &Attribute) -> Option<Directive> {
     let stored = attribute.fill_value.as_deref()?;
     let (default, size) = (attribute.data_type.default_fill_value(), attribute.data_type.size());
@@ -250,14 +252,14 @@ fn untold_fill(attribute: &Attribute) -> Option<Directive> {
             CellValNum::Fixed(_) => is_whole && stored.chunks(size).all(|value| value == default),
             CellValNum::Var => stored == default,
         },
-        // A document has no other booleans than true and false.
+        // A document has no booleans other than true and false.
         false => is_whole && (attribute.data_type != DataType::Bool || stored.iter().all(|byte| *byte <= 1)),
     };
     (!is_told).then(|| Directive::of_bytes(stored))
 }
 
-/// The validity of the fill value, unless the fill value tells it: null or a value, or any value of an attribute without
-/// nulls.
+/// The validity of the fill value, unless it follows from the fill value: null or a value, or any value of an attribute
+/// without nulls.
 fn untold_validity(attribute: &Attribute) -> Option<Directive> {
     match (attribute.fill_value_validity, attribute.nullable) {
         (0, _) | (1, true) => None,
@@ -294,15 +296,15 @@ pub(super) fn layout(order: Layout) -> &'static str {
     }
 }
 
-/// The number of cells of a tile of a sparse array that libraries choose.
+/// The default number of cells in a tile of a sparse array, as chosen by libraries.
 pub(super) const USUAL_CAPACITY: u64 = 10_000;
 
-/// The URI that libraries give to the array of a dimension label.
+/// The default URI that libraries give to the array of a dimension label.
 pub(super) fn usual_label_uri(position: usize) -> String {
     format!("__labels/l{position}")
 }
 
-/// The name that libraries give to the attribute of that array.
+/// The default name that libraries give to the attribute of that array.
 pub(super) const USUAL_LABEL_ATTRIBUTE: &str = "label";
 
 /// The directives of shared filters.
@@ -310,8 +312,8 @@ pub(super) const COORDS_FILTER: &str = "coords_filter";
 pub(super) const OFFSETS_FILTER: &str = "offsets_filter";
 pub(super) const VALIDITY_FILTER: &str = "validity_filter";
 
-/// The directive with the files of enumerations, which a writer names anew.
+/// The directive that states the files of enumerations, which a writer renames.
 pub(super) const ENUMERATION_FILES: &str = "enumeration_files";
 
-/// The version since which cells can be null.
+/// The first version in which cells can be null.
 const VALIDITIES: u32 = 7;

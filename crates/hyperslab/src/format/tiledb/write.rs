@@ -1,7 +1,7 @@
 //! Writes TileDB arrays and groups in directories.
 //!
-//! A group that describes a TileDB array, or has cells, becomes an array; other groups become groups, and each array in them
-//! a TileDB array of one attribute, whose record says so.
+//! A group that describes a TileDB array, or that has cells, becomes an array. Other groups become groups, and each
+//! array in them becomes a TileDB array with one attribute, which is marked in its record.
 
 mod array;
 mod cells;
@@ -119,7 +119,7 @@ impl TargetFormat for TileDbFormat {
         planned: &Planned,
     ) -> Result<Box<dyn Target>> {
         let directory = DirectoryWriter::open_real(path, Durability::Process)?;
-        // What an interrupted run has written is not seen, and is written again.
+        // Data written by an interrupted run is not visible and is written again.
         for entry in directory.list(&Key::root())? {
             let key = Key::root().join(&entry.name)?;
             match entry.kind {
@@ -141,7 +141,7 @@ fn version(options: &TargetOptions) -> Result<u32> {
     }
 }
 
-/// Where names come from: the clock, or one moment.
+/// The source of names: the clock or a fixed moment.
 fn names(options: &TargetOptions) -> Result<Names> {
     match options.get("tiledb.timestamp") {
         Some(OptionValue::Number(time)) => u64::try_from(*time).map(Names::fixed).map_err(|_| {
@@ -165,12 +165,12 @@ fn is_array(storage: &Storage) -> bool {
         .any(|(key, value)| key == "array" && matches!(value, Directive::Text(_)))
 }
 
-/// Whether arrays of a group that have the same dimensions become one.
+/// Whether arrays of a group that have the same dimensions are combined into one.
 fn collects(options: &TargetOptions) -> bool {
     options.flag("tiledb.collect")
 }
 
-/// The option with the file of the key.
+/// The option that names the file of the key.
 const KEY_FILE: &str = "tiledb.key-file";
 
 const OPTIONS: &[TargetOption] = &[

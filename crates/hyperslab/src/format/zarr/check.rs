@@ -21,7 +21,7 @@ pub(super) fn zip(storage: Box<dyn ReadAt>, open: &OpenOptions, options: &CheckO
     let mut report = report(&options, |options, found| {
         check_zip(Box::new(Arc::clone(&storage)), open.limits, options, found)
     })?;
-    // The reason why it is not a store was already reported.
+    // The reason why it is not a store has already been reported.
     if let Some(store) = valid(ZipStore::open(Box::new(storage), &open.limits))? {
         records::check(Arc::new(store), open.limits, &options, &mut report)?;
     }
@@ -39,7 +39,7 @@ fn options_of(options: &CheckOptions) -> Options {
     Options { values: !options.quick, ..Options::default() }
 }
 
-/// The keys that are neither documents nor chunks, and directories of only such keys, sorted.
+/// The keys that are neither documents nor chunks, and the directories that contain only such keys, sorted.
 pub(super) fn foreign(store: &Arc<dyn Store>) -> Result<Vec<String>> {
     let options = Options { values: false, ..Options::default() };
     let mut foreign = Vec::new();

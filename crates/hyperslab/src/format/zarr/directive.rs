@@ -1,4 +1,4 @@
-//! Converts JSON of metadata to storage directives, which have the same structure.
+//! Converts the JSON of metadata to storage directives, which have the same structure.
 
 use hyperslab_model::Directive;
 use hyperslab_zarr::json::{Json, Number, Object};
@@ -26,7 +26,7 @@ pub(super) fn sizes(sizes: &[u64]) -> Directive {
     Directive::List(sizes.iter().map(|size| Directive::Int((*size).into())).collect())
 }
 
-/// The JSON of a directive. Numbers that JSON does not have become null.
+/// The JSON of a directive. Numbers that JSON cannot represent become null.
 pub(super) fn json(directive: &Directive) -> Json {
     match directive {
         Directive::Null => Json::Null,

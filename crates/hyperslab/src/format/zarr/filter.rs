@@ -1,5 +1,5 @@
-//! Filters of Zarr arrays: codecs with their names in NDL, or as in the document if NDL lacks the name or a
-//! parameter.
+//! Filters of Zarr arrays: codecs with their names in NDL, or as in the document if NDL has no name for the codec or
+//! one of its parameters.
 
 use super::directive::{directive, directives, object};
 use crate::filter;
@@ -35,8 +35,8 @@ pub(super) fn numcodecs(codec: &CodecConfiguration, elements: &Elements) -> Filt
     })
 }
 
-/// The codec of a filter in Zarr; `None` for a filter that changes nothing. A filter of another format becomes the
-/// codec of the same algorithm, even if that frames its bytes differently.
+/// The Zarr codec of a filter; `None` for a filter that changes nothing. A filter of another format becomes the codec
+/// with the same algorithm, even if the codec frames its bytes differently.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`] for a filter that Zarr does not have, [`ErrorKind::InvalidArgument`] for invalid or
@@ -59,7 +59,7 @@ pub(super) fn written(
     }
     let elements = elements(data_type, order);
     if filter.name == TRANSPOSE {
-        // Not a codec here: the definition of the array has the order of the dimensions.
+        // This is not a codec here: the definition of the array contains the order of the dimensions.
         return match filter::codec(filter, &elements) {
             Err(e) if e.kind() == ErrorKind::InvalidArgument => Err(e),
             _ => Ok(None),
@@ -74,11 +74,11 @@ pub(super) fn written(
     })?;
     let codec = match codec {
         Codec::Shuffle(Shuffle { element: ..2 }) => return Ok(None),
-        // numcodecs refuses to encode integers, and zarr-python decodes other numbers than were encoded.
+        // numcodecs refuses to encode integers, and zarr-python decodes numbers that differ from the encoded ones.
         Codec::BitRound(of) if !of.number().is_real() => {
             return Err(Error::invalid("bitround of integers, expected floating-point numbers"));
         }
-        // One block of the default size fits into both frames.
+        // One block of the default size has the same form in both frames.
         Codec::Lz4Hdf5(Lz4Hdf5 { block: 0 }) => Lz4Numcodecs { acceleration: 1 }.into(),
         codec => codec,
     };
@@ -91,8 +91,8 @@ pub(super) fn converts_numbers(filter: &Filter) -> bool {
     filter.name == ZARR || find(&filter.name).is_some_and(|filter| filter.converts_numbers)
 }
 
-/// The filter with little-endian number types, for little-endian elements: numcodecs takes elements for those that it
-/// names.
+/// The filter with little-endian number types, for little-endian elements: numcodecs interprets elements as the types
+/// that it names.
 fn little_endian(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     let is_stated = filter.name == ZARR;
@@ -112,7 +112,7 @@ fn little_endian(filter: &Filter) -> Filter {
     filter
 }
 
-/// A big-endian number type as the little-endian one.
+/// Changes a big-endian number type to the little-endian one.
 fn swap(of: &mut Directive) {
     if let Directive::Text(text) = of
         && let Some(rest) = text.strip_prefix('>')
@@ -121,7 +121,7 @@ fn swap(of: &mut Directive) {
     }
 }
 
-/// A codec of numcodecs with the parameters of its document.
+/// A numcodecs codec with the parameters of its document.
 fn as_stated(filter: &Filter) -> Result<WrittenCodec> {
     let get = |name: &str| filter.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let Some(Directive::Text(name)) = get("name") else {
@@ -141,7 +141,7 @@ fn transposed(codec: &Extension) -> Option<&Json> {
     configuration.get("order")
 }
 
-/// A codec with its whole configuration.
+/// A codec with its complete configuration.
 pub(super) fn raw(codec: &Extension) -> Filter {
     let parameters = match codec.emit() {
         Json::Object(members) => directives(&members),
@@ -154,7 +154,7 @@ fn not_in_zarr() -> Error {
     Error::unsupported("Zarr has no filter of this name with these parameters")
 }
 
-/// The name of a filter that is given as a codec of Zarr.
+/// The name of a filter that is specified as a Zarr codec.
 const ZARR: &str = "zarr";
 const TRANSPOSE: &str = "transpose";
 const SHUFFLE: &str = "shuffle";

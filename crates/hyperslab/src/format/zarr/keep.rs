@@ -1,5 +1,5 @@
-//! Content of the model that Zarr cannot represent: records keep it, and elements are lowered to
-//! datatypes of Zarr and lifted back.
+//! Content of the model that Zarr cannot represent: it is kept in records, and elements are lowered to Zarr data types
+//! and lifted back.
 
 pub(in crate::format) mod lowering;
 pub(super) mod members;

@@ -1,6 +1,6 @@
-//! The additions of the NetCDF library to Zarr: types of attributes, dimensions and references to them.
+//! The additions of the NetCDF library to Zarr: attribute types, dimensions and references to dimensions.
 //!
-//! Spec: NetCDF "NCZarr Overview". The library stores them in attributes or, before version 4.9.3, beside the members
+//! Spec: NetCDF "NCZarr Overview". The library stores them in attributes or, before version 4.9.3, next to the members
 //! of documents.
 
 use super::read::attribute::plain_numbers;
@@ -10,13 +10,13 @@ use hyperslab_zarr::hierarchy::{Metadata, Node};
 use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashMap;
 
-/// Whether an attribute has meaning only to the NetCDF library.
+/// Whether an attribute is meaningful only to the NetCDF library.
 pub(super) fn is_bookkeeping(name: &str, value: &Json) -> bool {
     let own = name.starts_with("_nczarr_") || name.starts_with("_NCZARR_");
     own && matches!(value, Json::Object(_)) || name == PROPERTIES && matches!(value, Json::String(_))
 }
 
-/// An attribute with the type that the library recorded; `None` if it recorded none, or one that does not fit the
+/// An attribute with the type that the library recorded; `None` if it recorded none, or a type that does not fit the
 /// value.
 pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option<Attribute> {
     let types = [ATTRIBUTES, "_nczarr_attrs", "_NCZARR_ATTR"].iter().find_map(|key| attributes.get(key));
@@ -24,7 +24,7 @@ pub(super) fn attribute(attributes: &Object, name: &str, value: &Json) -> Option
     plain_numbers(value, recorded.trim_start_matches(['<', '>', '|']))
 }
 
-/// The paths of the dimensions of an array with these extents; `None` for dimensions without name.
+/// The paths of the dimensions of an array with these extents; `None` for unnamed dimensions.
 pub(super) fn references(node: &Node, extents: &[u64]) -> Option<Vec<Option<NodePath>>> {
     let beside = match &node.metadata {
         Metadata::V2Array { array, .. } => array.unknown.get("_NCZARR_ARRAY"),
@@ -44,7 +44,7 @@ pub(super) fn references(node: &Node, extents: &[u64]) -> Option<Vec<Option<Node
     paths.iter().zip(extents).map(path).collect()
 }
 
-/// The name of the library for unnamed dimensions of this size, all of them in the root.
+/// The library's name for unnamed dimensions of this size, all of which are in the root group.
 pub(super) fn nameless(size: u64) -> String {
     format!("_Anonymous_Dim_{size}")
 }
@@ -56,8 +56,8 @@ pub(super) struct Declared {
     pub(super) is_unlimited: bool,
 }
 
-/// The dimensions of a group by name: each is a size, or an object with the size and whether it is unlimited. Version
-/// 3 has a list of objects with names.
+/// The dimensions of a group by name. Each is a size, or an object with the size and whether it is unlimited. Version 3
+/// has a list of objects with names.
 pub(super) fn dimensions(node: &Node) -> FxHashMap<String, Declared> {
     let beside = match &node.metadata {
         Metadata::V2Group { group, .. } => group.unknown.get("_NCZARR_GROUP"),
@@ -101,7 +101,7 @@ fn declared(name: &str, json: &Json) -> Option<(String, Declared)> {
 /// The attribute with the types of other attributes.
 pub(super) const ATTRIBUTES: &str = "_nczarr_attr";
 
-/// The attribute of the root that marks a store of the NetCDF library.
+/// The attribute of the root group that marks a store of the NetCDF library.
 pub(super) const SUPERBLOCK: &str = "_nczarr_superblock";
 
 /// The attribute of a group with its dimensions and the names of its members.

@@ -1,4 +1,4 @@
-//! Writes regions of arrays that a store has already.
+//! Writes regions of arrays that already exist in a store.
 
 use super::read::elements::{WritableElements, writable};
 use super::{ZarrSource, open_source};
@@ -28,7 +28,7 @@ pub(crate) struct RegionWriter {
     lowering: Lowering,
     datatype: Arc<Datatype>,
     extents: Vec<u64>,
-    /// The shape of what is written at once: a shard, or a chunk.
+    /// The shape of the unit of writing: a shard or a chunk.
     unit: Vec<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Regions {
     /// The writer of an array.
     ///
     /// # Errors
-    /// If there is none at the path.
+    /// If there is no array at the path.
     pub(crate) fn writer(&self, path: &NodePath) -> Result<RegionWriter> {
         let (node, record) = self.source.stored_array(path)?;
         let WritableElements { datatype, lowering, extents, unit } = writable(&node, record.as_ref())?;
@@ -67,7 +67,7 @@ impl Regions {
         })
     }
 
-    /// Removes the chunks of an array that `is_kept` does not name.
+    /// Removes the chunks of an array for which `is_kept` returns false.
     ///
     /// # Errors
     /// Errors of the system.
@@ -102,16 +102,16 @@ impl RegionWriter {
         &self.extents
     }
 
-    /// The shape of what is written at once.
+    /// The shape of the unit of writing.
     pub(crate) fn unit(&self) -> &[u64] {
         &self.unit
     }
 
-    /// The chunks of a region, which must not cut any.
+    /// The chunks of a region. The region must consist of whole chunks.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a region that extends past the array, has gaps, or cuts
-    /// chunks.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) for a region that extends past the array, has
+    /// gaps, or cuts chunks.
     pub(crate) fn chunks(&self, region: &Region) -> Result<Vec<Vec<u64>>> {
         region.check(&self.extents)?;
         let mut sides = Vec::with_capacity(self.unit.len());
@@ -145,10 +145,11 @@ impl RegionWriter {
         Ok(all)
     }
 
-    /// Encodes and stores the elements of a region, in row-major order. Gives the indices of the chunks in the grid of the array.
+    /// Encodes and stores the elements of a region, in row-major order. Returns the indices of the chunks in the chunk
+    /// grid of the array.
     ///
     /// # Errors
-    /// As [`RegionWriter::chunks`]; if there are more or fewer elements; errors of the store.
+    /// As [`RegionWriter::chunks`]; also if there are too many or too few elements, and errors of the store.
     pub(crate) fn write(&self, region: &Region, values: &Values, pool: &Pool) -> Result<Vec<Vec<u64>>> {
         let row = self.datatype.row_size().unwrap_or(0);
         if region.bytes(row)? != values.rows.len() {
@@ -189,14 +190,15 @@ impl RegionWriter {
         stored.map(drop).ok_or_else(|| Error::invalid("a chunk that is not stored"))
     }
 
-    /// The stored index: the dimensions of a lowered datatype have one chunk each.
+    /// The stored chunk index: each dimension of a lowered datatype has only one chunk.
     fn stored_index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
 }
 
-/// The bytes of a box of a region, if they follow one another in the rows of the region: one row of the first dimensions, all
-/// of the last, and any part of the dimension between. `row` is the size of an element.
+/// The byte range of a box of a region, if it is contiguous in the rows of the region. This requires a single row of
+/// the first dimensions, the full extent of the last ones, and any part of the dimension in between. `row` is the size
+/// of an element.
 fn in_one_piece(region: &Region, start: &[u64], shape: &[u64], row: usize) -> Option<Range<usize>> {
     let whole = region.count.iter().zip(shape).rev().take_while(|(count, size)| count == size).count();
     let divided = shape.len().saturating_sub(whole + 1);

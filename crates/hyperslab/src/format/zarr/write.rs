@@ -36,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// One version of Zarr as a target.
+/// A version of Zarr as a target.
 pub(crate) struct ZarrFormat {
     name: &'static str,
     version: Version,
@@ -85,7 +85,7 @@ impl TargetFormat for ZarrFormat {
     }
 
     fn needs_default_fill(&self, _: &str) -> bool {
-        // A store without a fill value has zeros.
+        // Without a fill value, the elements of a store are zeros.
         true
     }
 
@@ -111,11 +111,11 @@ impl TargetFormat for ZarrFormat {
         let durability = Durability::Process;
         let store: Arc<dyn WritableStore> = if is_directory {
             let directory = DirectoryWriter::open_real(path, durability)?;
-            // Files that an interrupted run left behind.
+            // Files left behind by an interrupted run.
             directory.remove_unfinished()?;
             Arc::new(directory)
         } else {
-            // Files that this library has written need no limits.
+            // Files written by this library need no limits.
             let limits = Limits { allocation: u64::MAX, ..Limits::default() };
             Arc::new(ZipWriter::go_on(path, durability, &limits)?)
         };
@@ -261,8 +261,8 @@ impl ZarrPlanner<'_> {
     }
 }
 
-/// Whether folders have different places for names that differ only in case, as a rule of the system. What a store is
-/// written to may be otherwise: then such names are encoded with a record.
+/// Whether names that differ only in case refer to different files, by the conventions of the operating system. If the
+/// destination behaves otherwise, such names are encoded with a record.
 const DISTINGUISHES_CASE: bool = !cfg!(any(windows, target_vendor = "apple"));
 
 struct ZarrTarget {
@@ -273,7 +273,7 @@ struct ZarrTarget {
     is_ordered: bool,
     hierarchy: HierarchyWriter,
     state: Mutex<State>,
-    /// The names of dimensions without one, when all arrays are declared.
+    /// The generated names of unnamed dimensions, available once all arrays are declared.
     generated: OnceLock<FxHashMap<NodePath, Generated>>,
 }
 
@@ -281,15 +281,15 @@ struct ZarrTarget {
 struct State {
     /// The keys of groups in the store.
     groups: FxHashMap<NodePath, Key>,
-    /// Members of groups that are not nodes, until the store is finished.
+    /// Members of groups that are not nodes, kept until the store is finished.
     members: FxHashMap<NodePath, Vec<(String, Node)>>,
-    /// The dimensions that arrays of the same group name.
+    /// The dimensions named by arrays of the same group.
     named: FxHashSet<NodePath>,
     /// The keys of arrays. Empty if the store has no metadata for the NetCDF library.
     arrays: FxHashMap<NodePath, Key>,
     netcdf: Netcdf,
     unnamed: Unnamed,
-    /// Whether zarr-python does not read the type of an array.
+    /// Whether there is an array whose type zarr-python cannot read.
     has_other_type: bool,
     /// Whether the store is a single array.
     is_array: bool,
@@ -398,7 +398,7 @@ impl Target for ZarrTarget {
             return self.hierarchy.store().finish();
         }
         for (group, mut members) in members {
-            // Readers find these by their names in arrays.
+            // Readers find these through the dimension names of arrays.
             members.retain(|(name, node)| match node {
                 Node::DimCoord(dimcoord) => {
                     let has_content = content(&dimcoord.storage).next().is_some();
@@ -456,7 +456,7 @@ fn no_group(path: &NodePath) -> Error {
     Error::invalid(format!("a member of {path}, which is not declared yet"))
 }
 
-/// Notes what is lost of content that only records keep, as there are none.
+/// Notes the loss of content that only records keep, when no records are written.
 struct WithoutRecords<'a>(&'a mut dyn Losses);
 
 impl Losses for WithoutRecords<'_> {
@@ -465,7 +465,7 @@ impl Losses for WithoutRecords<'_> {
     }
 }
 
-/// The option for copies of all metadata documents at the root.
+/// The option to store copies of all metadata documents at the root.
 const CONSOLIDATED: &str = "zarr.consolidated";
 
 /// The option for the separator in chunk keys.

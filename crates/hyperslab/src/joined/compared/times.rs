@@ -1,4 +1,4 @@
-//! Times and their bounds in other units and types than in the first store.
+//! Times and their bounds whose units and types differ from those in the first store.
 
 use super::{Template, loaded};
 use crate::joined::counts::{self, Forms, Pair};
@@ -10,7 +10,8 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Node, NodePath};
 
 impl Template<'_> {
-    /// Adds the bounds of times that are counted anew: without units of their own, they have those of the times (CF 7.1).
+    /// Adds the bounds of times that are converted: bounds without units of their own share those of the times (CF
+    /// 7.1).
     pub(super) fn add_bounds(
         &mut self,
         source: &dyn Source,
@@ -45,8 +46,8 @@ impl Template<'_> {
         Ok(())
     }
 
-    /// The form of times and their bounds that holds those of the first and of another store, which the present one does
-    /// not for this reason.
+    /// The form of times and their bounds that can represent those of the first and of another store. The current form
+    /// cannot, for the given reason.
     pub(super) fn common_form(
         &self,
         times: &NodePath,

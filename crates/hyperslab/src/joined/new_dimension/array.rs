@@ -10,7 +10,7 @@ use hyperslab_core::storage::{ChunkPlace, ChunkPlacement};
 use hyperslab_model::{Datatype, Reference, Values};
 use std::sync::Arc;
 
-/// The same elements in the same chunks: only positions have one number more.
+/// The same elements in the same chunks; positions just have one more number.
 pub(super) struct OneStep {
     array: Arc<dyn ArraySource>,
     extents: Vec<u64>,
@@ -24,7 +24,7 @@ impl OneStep {
     }
 }
 
-/// A shape or position with one number more in front.
+/// A shape or position with one more number in front.
 fn longer(of: &[u64], first: u64) -> Vec<u64> {
     std::iter::once(first).chain(of.iter().copied()).collect()
 }

@@ -33,7 +33,7 @@ fn names_the_folder_that_is_not_writable() {
     let folder = place.at("mine");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    // Root can write despite permissions, but not in folders of the kernel.
+    // Root can write regardless of permissions, but not in kernel folders.
     let (folder, why) = match fs::write(folder.join("probe"), "") {
         Err(_) => (folder, "permission denied"),
         Ok(()) if Path::new("/proc/sys/kernel").is_dir() => ("/proc/sys/kernel".into(), ""),

@@ -100,7 +100,7 @@ fn rejects_resuming_with_other_sources_or_options() {
             .to_string()
             .replace(&place.0.path().canonicalize().unwrap().display().to_string(), "");
         let (e, help) = e.split_once('\n').unwrap();
-        assert_eq!(help, "help: without resuming, everything is written anew");
+        assert_eq!(help, "help: without resuming, everything is written again from the beginning");
         e.split_once("interrupted run: ").unwrap().1.to_owned()
     };
     assert_eq!(refusal(&source, "-c 4MiB"), "its options were -c keep, not -c 4MiB");

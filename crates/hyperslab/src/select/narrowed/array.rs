@@ -109,7 +109,7 @@ impl Picks {
                 let kept: Vec<u64> = list.iter().copied().take_while(|at| *at < extent).collect();
                 if list.iter().filter(|at| **at < extent).count() != kept.len() {
                     return Err(Error::unsupported(format!(
-                        "the array has {extent} along it, and positions beyond come before others"
+                        "the array has {extent} along it, and out-of-range positions precede valid ones"
                     )));
                 }
                 Picks::List(kept)

@@ -1,4 +1,4 @@
-//! Arrays whose values are positions along dimensions, or counts of elements there.
+//! Arrays whose values are positions or element counts along dimensions.
 
 use crate::source::{Entry, Item, Source};
 use crate::walk::{Step, walk};
@@ -23,7 +23,7 @@ pub(super) fn along(source: &dyn Source, dimensions: &BTreeSet<NodePath>) -> Res
             Step::Member(Entry { handle, item: Item::Array { .. } }) => handle,
             Step::Member(_) | Step::Leave(_) => return Ok(()),
         };
-        // What cannot be read is reported where it is converted.
+        // Unreadable objects are reported when they are converted.
         nodes.extend(valid(source.load(handle))?.map(|node| (handle.path.clone(), node)));
         Ok(())
     })?;

@@ -1,4 +1,4 @@
-//! Bounds what elements of variable length name: a small file can name the same bytes any number of times.
+//! Limits what variable-length elements refer to: a small file can refer to the same bytes any number of times.
 
 use super::cuts;
 use crate::source::ArraySource;
@@ -6,11 +6,12 @@ use hyperslab_core::nd::Region;
 use hyperslab_core::rows::Content;
 use hyperslab_core::{ErrorKind, Result};
 
-/// The content that the elements of an array may still name in one answer: [`PLAIN`] bytes, or as many as are in
+/// The content that the elements of an array may still refer to in one answer: [`PLAIN`] bytes, or as many as are in
 /// proportion to the size of the store.
 pub(crate) struct Allowed {
     content: Content,
-    /// Whether the size of the store is part of the limit. It is asked only if needed, since it may take a walk.
+    /// Whether the size of the store is part of the limit. It is determined only if needed, since it may require a
+    /// walk.
     has_asked: bool,
 }
 
@@ -21,12 +22,12 @@ impl Default for Allowed {
 }
 
 impl Allowed {
-    /// The bytes that may still be named.
+    /// The number of bytes that may still be referred to.
     pub(crate) fn left(&self) -> u64 {
         self.content.left()
     }
 
-    /// Whether more may be named than was known.
+    /// Whether more may be referred to than was known before.
     ///
     /// # Errors
     /// If the size of the store cannot be read.
@@ -43,7 +44,7 @@ impl Allowed {
     /// Counts content that was read.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] for more than is allowed.
+    /// [`ErrorKind::LimitExceeded`] if there is more than is allowed.
     pub(crate) fn name(&mut self, array: &dyn ArraySource, bytes: u64) -> Result<()> {
         match self.content.name(bytes) {
             Err(_) if self.asks(array)? => self.content.name(0),
@@ -52,9 +53,9 @@ impl Allowed {
     }
 }
 
-/// Reads bands of elements that name content of any length, and sends them in order. `read` gets the most bytes that a
-/// band may name; bands with more than a share of the memory are read in halves, as far as chunks have borders. `send`
-/// returns the bytes that a band names.
+/// Reads bands of elements that refer to content of any length, and sends them in order. `read` receives the maximum
+/// number of bytes that a band may refer to; bands with more than a share of the memory are read in halves, as far as
+/// chunk borders allow. `send` returns the number of bytes that a band refers to.
 ///
 /// # Errors
 /// The first error of `read` or `send`, and [`ErrorKind::LimitExceeded`] for content out of proportion to the store.
@@ -90,8 +91,8 @@ pub(crate) fn bands<T>(
     Ok(())
 }
 
-/// The two parts of a region that meet at the border of chunks nearest behind its middle, along the first dimension
-/// that has a border.
+/// The two parts of a region that meet at a chunk border, the first after its middle if there is one, along the first
+/// dimension that has a border.
 pub(crate) fn halves(region: &Region, chunk: &[u64]) -> Option<[Region; 2]> {
     let dims = region.start.iter().zip(&region.count).zip(&region.step).zip(chunk);
     for (dimension, (((start, count), step), chunk)) in dims.enumerate() {
@@ -126,7 +127,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A thousand texts in chunks of 10, which all name the same content of `size` bytes.
+    /// A thousand strings in chunks of 10, which all refer to the same content of `size` bytes.
     struct Texts {
         datatype: Arc<Datatype>,
         pool: Pool,

@@ -1,12 +1,12 @@
-//! How much memory an element takes: a slot is small, the text behind it can have any length.
+//! How much memory an element takes: a slot is small, but the string behind it can have any length.
 
 use crate::source::ArraySource;
 use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::Values;
 
-/// The memory of an element of `region` in bytes, with the targets of its slots. Their lengths are known only from
-/// reading: some elements are read, at most from one chunk in four.
+/// The memory of an element of `region` in bytes, with the targets of its slots. Their lengths are known only after
+/// reading, so some elements are read, from at most one chunk in four.
 pub(crate) fn element_memory<A: ArraySource + ?Sized>(array: &A, region: &Region) -> u64 {
     let row = array.datatype().row_size().unwrap_or(usize::MAX) as u64;
     if !array.datatype().has_slots() {
@@ -19,7 +19,7 @@ pub(crate) fn element_memory<A: ArraySource + ?Sized>(array: &A, region: &Region
     }
     let chunk = element_count(array.chunk()).unwrap_or(u64::MAX).max(1);
     let samples = (count / chunk / 4).clamp(1, MAX_SAMPLES);
-    // What cannot be read is reported when it is needed.
+    // Unreadable elements are reported when they are needed.
     let sampled = (0..samples).filter_map(|sample| mean(array, &run(region, count / samples * sample)).ok());
     sampled.fold(usual, |most, mean| most.max(row.saturating_add(mean)))
 }
@@ -31,7 +31,7 @@ fn mean<A: ArraySource + ?Sized>(array: &A, run: &Region) -> Result<u64> {
     Ok(bytes / run.len().unwrap_or(1).max(1))
 }
 
-/// Some elements of a region in a row, from this number on.
+/// Some consecutive elements of a region, starting at this number.
 fn run(region: &Region, number: u64) -> Region {
     let (mut start, mut left) = (region.start.clone(), number);
     let dims = start.iter_mut().zip(&region.count).zip(&region.step);
@@ -51,7 +51,7 @@ fn run(region: &Region, number: u64) -> Region {
     Region { start, count, step: region.step.clone() }
 }
 
-/// Without samples, the targets of a slot are taken to be this many times as large as the slot, with itself.
+/// Without samples, a slot and its targets are assumed to be together this many times as large as the slot.
 const USUAL_TARGET: u64 = 8;
 
 /// Fewer elements need no samples.

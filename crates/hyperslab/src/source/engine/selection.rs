@@ -12,8 +12,8 @@ use hyperslab_model::{Reference, Values};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Reads the selected elements in the order of the selection. A chunk with several of them is decoded once, in any
-/// order.
+/// Reads the selected elements in the order of the selection. A chunk with several of them is decoded once, whatever
+/// their order.
 pub(crate) fn values<A: ArraySource + ?Sized>(array: &A, selection: &Selection) -> Result<Values> {
     let extents = array.extents().ok_or_else(|| Error::invalid("a null dataspace has no elements"))?;
     selection.check(extents)?;
@@ -143,7 +143,7 @@ struct Tiles<'a> {
     extents: &'a [u64],
     /// The number of tiles along each dimension.
     along: Vec<u64>,
-    /// Pairs of a tile number and the number of a region with elements in it, sorted by tile.
+    /// Pairs of a tile number and the number of a region with elements in that tile, sorted by tile.
     pairs: Vec<(u64, usize)>,
     row: usize,
 }
@@ -158,7 +158,7 @@ impl<'a> Tiles<'a> {
     ) -> Result<Self> {
         let mut shape = array.chunk().to_vec();
         if let Some(last) = shape.last_mut() {
-            // In contiguous arrays, elements are read together if little is between them.
+            // In contiguous arrays, elements are read together if there is little between them.
             *last = (NEAR / (row as u64).max(1)).max(1).next_multiple_of((*last).max(1));
         }
         let grid = ChunkGrid::regular(&shape)?;
@@ -221,7 +221,7 @@ impl<'a> Tiles<'a> {
         if let Some(bytes) = hull.bytes(self.row).ok().filter(|bytes| *bytes as u64 <= MAX_HULL) {
             let mut own = Memory::zeroed(bytes)?;
             if array.read_part(&hull, &mut Planes::whole(&mut own), heap, scratch).is_ok() {
-                // Several tiles may have elements of one region. Placing them is cheap compared with decoding.
+                // Several tiles may contain elements of one region. Placing them is cheap compared with decoding.
                 let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
                 for Part { region, range, .. } in &parts {
                     let rows = rows.get_mut(range.clone()).ok_or_else(too_large)?;
@@ -230,7 +230,7 @@ impl<'a> Tiles<'a> {
                 return Ok(());
             }
         }
-        // The other elements may be far more than the requested ones, or unreadable.
+        // There may be far more other elements than requested ones, or they may be unreadable.
         for Part { part, region, range } in &parts {
             let mut own = Memory::zeroed(part.bytes(self.row)?)?;
             array.read_part(part, &mut Planes::whole(&mut own), heap, scratch)?;

@@ -1,4 +1,4 @@
-//! Arrow arrays of elements.
+//! Builds Arrow arrays from elements.
 
 use super::{Home, data_type, resolution};
 use crate::tabular::plain;
@@ -44,7 +44,7 @@ pub(super) fn array(elements: Elements<'_>, home: Home) -> Result<ArrayRef> {
     of_cells(datatype, &cells, home)
 }
 
-/// Rows that are numbers, or nulls and numbers, without a look at each type.
+/// Rows of numbers, or of numbers and nulls, converted without examining the type of each element.
 fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
     macro_rules! rows {
         ($kind:ty, $native:ty) => {
@@ -170,7 +170,7 @@ fn floats<T: ArrowPrimitiveType>(
     Arc::new(cells.iter().map(cell).collect::<PrimitiveArray<T>>())
 }
 
-/// Times in the unit of Arrow. Those beyond its range are null, as NaT is.
+/// Times in the Arrow unit. Times beyond its range are null, as NaT is.
 fn times<T: ArrowPrimitiveType<Native = i64>>(
     datatype: &Datatype,
     cells: &[Option<ElementRef<'_>>],
@@ -223,7 +223,7 @@ fn texts(cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
     Ok(Arc::new(built.finish()))
 }
 
-/// The names of an enumeration as a dictionary: those of all members, then the numbers of values without a name.
+/// The names of an enumeration as a dictionary: the names of all members, then the numbers of unnamed values.
 fn enumeration(datatype: &Datatype, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
     let mut names: Vec<String> = match datatype.non_null() {
         Datatype::Enum { members, .. } => members.iter().map(|(name, _)| name.clone()).collect(),
@@ -272,7 +272,7 @@ fn lists(
             }
             _ => valid.push(false),
         }
-        // Of arrays without elements, however many, the list is empty.
+        // For arrays without elements, the list is empty, however many arrays there are.
         lengths.push((inner.len() - before).checked_div(each).unwrap_or(0));
     }
     let total: usize = lengths.iter().sum();
@@ -283,7 +283,7 @@ fn lists(
     Ok(Arc::new(list.map_err(super::failed)?))
 }
 
-/// So many lists of lists of the elements, with these lengths.
+/// `count` nested lists of the elements, with these lengths.
 fn nested(elements: ArrayRef, lengths: &[u64], count: usize) -> Result<ArrayRef> {
     let Some((length, inside)) = lengths.split_first() else { return Ok(elements) };
     let length = usize::try_from(*length)

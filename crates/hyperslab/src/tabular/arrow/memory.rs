@@ -12,15 +12,15 @@ use hyperslab_model::{Datatype, Elements, Values};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// The name and type of elements in Arrow, as [`arrow_array()`] makes an array of them.
+/// The name and type in Arrow of the array that [`arrow_array()`] makes from elements.
 pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
     Field::new(name, data_type(datatype, Home::Memory), has_nulls(datatype))
 }
 
-/// Elements as an array of Arrow.
+/// Elements as an Arrow array.
 ///
-/// Types are those of [`write_arrow`](super::write_arrow), but enumerations are dictionaries of their names, to which
-/// values without a name are added.
+/// Types are those of [`write_arrow`](super::write_arrow), except that enumerations become dictionaries of their names,
+/// to which unnamed values are added.
 ///
 /// ```
 /// use arrow_array::Array;
@@ -36,13 +36,13 @@ pub fn arrow_type(name: &str, datatype: &Datatype) -> Field {
 /// ```
 ///
 /// # Errors
-/// If Arrow has no array of them, such as one of more elements than it can count.
+/// If Arrow cannot represent them as an array, for example because there are more elements than it can count.
 pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
     let Datatype::Compound(members) = datatype.resolved() else {
         return build::array(Elements::new(datatype, values), Home::Memory);
     };
     let size = datatype.row_size().unwrap_or(0);
-    // Member by member, so that numbers need no look at each element.
+    // Converted member by member, so that numbers need not be examined one by one.
     let DataType::Struct(fields) = data_type(datatype, Home::Memory) else {
         return build::array(Elements::new(datatype, values), Home::Memory);
     };
@@ -57,11 +57,12 @@ pub fn arrow_array(datatype: &Datatype, values: &Values) -> Result<ArrayRef> {
     Ok(Arc::new(built.map_err(failed)?))
 }
 
-/// Reads tables with the same rows as one in memory: the columns of the first, and of the others those that are no
-/// coordinates. Rows come in batches. Enumerations are dictionaries, of which each batch has its own.
+/// Reads several tables with the same rows into one table in memory: all columns of the first table, and the columns of
+/// the others that are not coordinates. Rows are returned in batches. Enumerations become dictionaries; each batch has
+/// its own.
 ///
 /// # Errors
-/// If the rows cannot be read, or are not as many in all tables.
+/// If the rows cannot be read, or the tables differ in the number of rows.
 pub fn read_arrow(tables: &[Tabular<'_>]) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let (mut fields, mut parts) = (Vec::new(), Vec::with_capacity(tables.len()));
     let mut expected = None;
@@ -87,7 +88,8 @@ pub fn read_arrow(tables: &[Tabular<'_>]) -> Result<(SchemaRef, Vec<RecordBatch>
     Ok((schema, batches))
 }
 
-/// Columns with names of their own. Members of compounds that are called as other columns have the array's name in front.
+/// Columns with unique names. Members of compounds that share a name with other columns are prefixed with the name of
+/// the array.
 fn named_apart(columns: Vec<(Field, &str)>) -> Vec<Field> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for (field, _) in &columns {
@@ -108,7 +110,7 @@ fn named_apart(columns: Vec<(Field, &str)>) -> Vec<Field> {
 /// Batches of one of several tables with the same rows.
 struct Beside {
     batches: VecDeque<RecordBatch>,
-    /// Number of columns that another table has already.
+    /// The number of columns that another table already has.
     skipped: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Checks the targets of references and hard links, when all objects are known.
 //!
-//! A soft link may have no target, as in HDF5; a hard link must have one. A reference without a target is a warning,
-//! because the text may be part of a larger one, but no file can be made of the text.
+//! A soft link may lack a target, as in HDF5; a hard link must have one. A reference without a target is a warning,
+//! because the text may be part of a larger one, but no file can be made from the text.
 
 use super::Reader;
 use crate::parse::context::suggest;
@@ -13,7 +13,7 @@ use hyperslab_model::{Extent, Link, Node as Object, NodeKind, NodePath, Referenc
 /// The reason why a path does not lead to an object of the document.
 enum Lost {
     Nowhere,
-    /// The path passes a link out of the document.
+    /// The path passes through a link that leads out of the document.
     Elsewhere,
     /// Links form a cycle, or there are too many of them.
     Round,
@@ -181,7 +181,7 @@ fn beyond(indices: &[u64], extents: &[Extent]) -> Option<String> {
     outside.map(|(index, max)| format!("the index {index}, expected less than {max}"))
 }
 
-/// The path that a soft link in `group` leads to.
+/// The path that a soft link in `group` points to.
 fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     if to.starts_with('/') {
         return NodePath::new(to).ok();
@@ -196,8 +196,8 @@ fn from(group: &NodePath, to: &str) -> Option<NodePath> {
     Some(at)
 }
 
-/// The depth of the deepest group that a soft link leads to.
+/// The depth of the deepest group that a soft link can point to.
 const MAX_DEPTH: usize = 64;
 
-/// The number of objects among which a similar path is searched.
+/// The number of objects among which a similar path is looked for.
 const MAX_SUGGESTED: usize = 1000;

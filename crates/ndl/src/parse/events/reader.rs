@@ -32,7 +32,7 @@ struct Open {
     height: usize,
 }
 
-/// The cost of a node when aliases are expanded: number of nodes, where long texts count as several, and levels.
+/// The cost of a node when aliases are expanded: number of nodes, where long strings count as several, and levels.
 #[derive(Clone, Copy)]
 struct Anchored {
     node: u32,
@@ -44,7 +44,7 @@ struct Anchored {
 pub(super) struct Stop;
 
 impl<'f, 's, 'a> Reader<'f, 's, 'a> {
-    /// A reader of `text`, of which nodes can be parts.
+    /// A reader of `text`, from which nodes can borrow.
     pub(super) fn new(text: &'a str, findings: &'f mut Findings<'s>) -> Self {
         Reader {
             findings,
@@ -58,7 +58,7 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
 
     pub(super) fn read(mut self, text: &'a str) -> Result<Document<'a>, Stop> {
         let mut parser = Parser::new(Characters::of(text));
-        // Places count characters. In ASCII text they are byte offsets, too.
+        // Positions count characters. In ASCII text they are also byte offsets.
         let ascii = Some(text).filter(|text| text.is_ascii());
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
@@ -250,8 +250,8 @@ impl<'f, 's, 'a> Reader<'f, 's, 'a> {
         Ok(())
     }
 
-    /// Makes pairs of keys and values of the children from `first` on. Keys that are not scalars and duplicate keys are
-    /// dropped, with an error.
+    /// Makes pairs of keys and values from the children from `first` on. Keys that are not scalars and duplicate keys
+    /// are dropped, with an error.
     fn entries(&mut self, first: usize) -> Box<[(u32, u32)]> {
         let children = self.children.get(first..).unwrap_or_default();
         let mut entries = Vec::with_capacity(children.len() / 2);
@@ -353,13 +353,13 @@ fn place(span: YamlSpan) -> Span {
     Span { line, column: number(span.start.col()).saturating_add(1), end_column }
 }
 
-/// The memory of a node with its place among its siblings, and of the number that it may become.
+/// The memory of a node, including its place among its siblings and the number that it may become.
 const NODE: u64 = 64;
 
-/// The memory of a node without a place of its own.
+/// The memory of a node without a separate place.
 const WORD: u64 = 40;
 
-/// The number of keys of a map from which on they are hashed to find duplicates.
+/// The number of keys of a map above which they are hashed to find duplicates.
 const HASHED: usize = 8;
 
 /// The maximum nesting of collections.
@@ -368,5 +368,5 @@ const MAX_LEVELS: usize = 128;
 /// The maximum number of nodes that all aliases together expand to.
 const MAX_EXPANDED: u64 = 1 << 20;
 
-/// The bytes of a text that count as a node when aliases are expanded.
+/// The number of bytes of a string that count as a node when aliases are expanded.
 const TEXT_OF_A_NODE: u64 = 64;

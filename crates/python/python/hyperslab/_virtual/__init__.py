@@ -1,1 +1,1 @@
-"""Parts of `hyperslab.virtual`: references in the forms of other packages."""
+"""Parts of `hyperslab.virtual`: references in the formats of other packages."""

@@ -13,7 +13,7 @@ from zarr.core.sync import sync
 
 from .references import References
 
-# References that are given to Icechunk at a time.
+# Number of references that are passed to Icechunk at a time.
 _BATCH = 100_000
 
 
@@ -33,7 +33,7 @@ def write(
         for count in range(len(parts)):
             above = "/".join([*parts[:count], "zarr.json"])
             values.setdefault(above, json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}}).encode())
-    # Those above come first.
+    # Documents of parents come first.
     sync(_set(store, dict(sorted(values.items(), key=lambda item: item[0].count("/"))), group))
     for path, of in arrays.items():
         _refer(store, f"/{below}{path}".rstrip("/") or "/", of, urls[path], modified)
@@ -56,7 +56,7 @@ def _refer(store: Any, path: str, of: References, urls: list[str], modified: dat
     if not count:
         return
     if hasattr(store, "set_virtual_refs_arr") and count == math.prod(of.plan.grid) and len(urls) == 1:
-        # Icechunk 2 takes columns, in the order of the grid.
+        # Icechunk 2 takes columns in grid order.
         order = np.lexsort(of.index.T[::-1]) if of.index.shape[1] else np.arange(count)
         failed = store.set_virtual_refs_arr(
             path, of.plan.grid, [urls[0]] * count, of.offset[order], of.length[order], checksum=modified

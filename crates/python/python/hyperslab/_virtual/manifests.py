@@ -31,7 +31,7 @@ def manifest_store(root: Group, listed: Tree, found: dict[str, References], url:
         _warn_of_memory(root, [path for path, of in found.items() if of.inlined])
     arrays = {path: _array(of, urls(of, url, root), memory) for path, of in found.items()}
     groups: dict[str, ManifestGroup] = {}
-    # Groups come before those within them.
+    # Groups are listed before their subgroups, but have to be made after them.
     for path in reversed(list(listed.groups)):
         groups[path] = ManifestGroup(
             arrays={inner.rpartition("/")[2]: of for inner, of in arrays.items() if inner.rpartition("/")[0] == path},
@@ -46,8 +46,8 @@ def manifest_store(root: Group, listed: Tree, found: dict[str, References], url:
 def _warn_of_memory(root: Group, inlined: list[str]) -> None:
     if inlined:
         warn(
-            f"VirtualiZarr {version('virtualizarr')} cannot inline chunks, so that what it writes cannot be read for these of "
-            f"{named(root._opened)}: {', '.join(inlined)}; load them (loadable_variables), leave them out (drop_variables), "
+            f"VirtualiZarr {version('virtualizarr')} cannot inline chunks, so the references it writes cannot be read for these "
+            f"arrays of {named(root._opened)}: {', '.join(inlined)}; load them (loadable_variables), leave them out (drop_variables), "
             "or install VirtualiZarr 2.8",
             LeftOutWarning,
         )
@@ -56,7 +56,7 @@ def _warn_of_memory(root: Group, inlined: list[str]) -> None:
 def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
     document = array_v3(of.plan, of.dims, separator=".")
     if _is_complete_with_zeros(of):
-        # What VirtualiZarr writes for kerchunk must state a fill value, which xarray takes for missing data.
+        # The kerchunk references that VirtualiZarr writes must state a fill value, which xarray treats as missing data.
         document["fill_value"] = "NaN"
     metadata = ArrayV3Metadata.from_dict(document)
     grid = of.plan.grid
@@ -65,7 +65,7 @@ def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
     text: Any = np.dtypes.StringDType()
     paths: Any
     if len(where) == 1 and len(number) == count:
-        # Many views of one address cost nothing.
+        # Broadcasting one address costs no memory.
         paths = np.broadcast_to(np.array(where[0], dtype=text), count)
     else:
         paths = np.full(count, "", dtype=text)
@@ -83,20 +83,20 @@ def _array(of: References, where: list[str], memory: _Memory) -> ManifestArray:
 
 
 def _is_complete_with_zeros(of: References) -> bool:
-    """Whether zeros of an array are its fill value only by default: none is missing."""
+    """Whether zero is the fill value of an array only by default, and no chunk is missing."""
     is_stated = "_FillValue" in of.plan.array.attrs
     return not (of.fills or is_stated) and of.plan.dtype is not None and of.plan.dtype.kind == "f" and of.plan.fill == 0
 
 
 class _Memory:
-    """A store of a registry for content that no file has."""
+    """An in-memory store in a registry, for content that is in no file."""
 
     def __init__(self, registry: Any) -> None:
         self._registry, self._url, self._count = registry, "", 0
         self._store: Any = None
 
     def add(self, content: bytes) -> str:
-        """Keep content, and return its address."""
+        """Store content, and return its address."""
         import obstore
         from obstore.store import MemoryStore
 

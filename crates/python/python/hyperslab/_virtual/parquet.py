@@ -1,4 +1,4 @@
-"""References in the files of Parquet that kerchunk keeps them in."""
+"""References in the Parquet files that kerchunk uses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from .references import References
 
 
-# Columns that are never null, as kerchunk has them. fastparquet reads them as fractions unless statistics say so, too.
+# Columns that are never null in kerchunk. Unless statistics also say so, fastparquet reads them as floats.
 _NUMBERS = ["offset", "size"]
 
 
@@ -23,7 +23,7 @@ def write(
     urls: dict[str, list[str]],
     record_size: int,
 ) -> None:
-    """Write documents and references to a new folder. Raises FileExistsError."""
+    """Write documents and references to a new folder. Raises FileExistsError if it exists."""
     if record_size < 1:
         raise ValueError(f"record_size={record_size}, expected 1 or more")
     os.mkdir(folder)
@@ -31,7 +31,7 @@ def write(
         below = os.path.join(folder, *path.split("/")) if path else folder
         os.makedirs(below, exist_ok=True)
         _write_array(below, of, urls[path], record_size)
-    # The document comes last: without it there is nothing to open.
+    # The document is written last: without it, the references cannot be opened.
     with open(os.path.join(folder, ".zmetadata"), "w", encoding="utf-8") as file:
         json.dump({"metadata": metadata, "record_size": record_size}, file)
 
@@ -65,5 +65,5 @@ def _write_array(folder: str, of: References, urls: list[str], record_size: int)
             schema,
         )
         path = os.path.join(folder, f"refs.{record}.parq")
-        # Its types know of no names.
+        # Its type stubs do not allow column names.
         parquet.write_table(table, path, compression="zstd", write_statistics=_NUMBERS)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""References to the chunks of arrays, as byte ranges of the file that they are in."""
+"""References to the chunks of arrays, as byte ranges of their files."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .._zarr.codecs import encoded
 from .._zarr.places import Places
 from .._zarr.plans import Plan, Tree, plan, tree, warn_of_left_out
 
-# Records of NetCDF classic that are smaller are inlined together, if they may be: a reference needs more bytes than they have.
+# Smaller records of NetCDF classic files are inlined together, if allowed: a reference would need more bytes than the record.
 _SMALL_RECORD = 4096
 
 _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 10**6, "gb": 10**9, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30}
 
 
 def size_in_bytes(size: int | str) -> int:
-    """A number of bytes, which may be a text such as "1 MiB"."""
+    """A number of bytes, which may be given as a string such as "1 MiB"."""
     if isinstance(size, int):
         return size
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", size)
     if match is None or match[2].lower() not in _UNITS:
-        raise ValueError(f"{size!r} is not a size, expected a number of bytes or a text such as '1 MiB'")
+        raise ValueError(f"{size!r} is not a size, expected a number of bytes or a string such as '1 MiB'")
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
@@ -39,11 +39,12 @@ def size_in_bytes(size: int | str) -> int:
 class References:
     """The chunks of an array.
 
-    index: of the chunks that are byte ranges, a row for each
-    offset, length: bytes in the file of each
-    files: names of the files, of which `which` says the one of each chunk; None is the file itself
-    inlined: contents of chunks that no byte range has, by index
-    fills: whether chunks are missing, which have the fill value
+    index: indices of the chunks that are byte ranges, one row for each
+    offset, length: the byte range of each in its file
+    files: names of the files; None is the file itself
+    which: for each chunk, the position of its file in `files`
+    inlined: contents of chunks that are not byte ranges, by index
+    fills: whether there are missing chunks, which have the fill value
     """
 
     plan: Plan
@@ -58,7 +59,7 @@ class References:
 
     @property
     def number(self) -> np.ndarray:
-        """Of each chunk that is a byte range, in row-major order of the grid."""
+        """The number of each chunk that is a byte range, in row-major order of the grid."""
         number = np.zeros(len(self.index), "i8")
         for along, size in zip(self.index.T, self.plan.grid, strict=True):
             number = number * size + along.astype("i8")
@@ -66,12 +67,12 @@ class References:
 
 
 class TooLarge(ValueError):
-    """An array whose chunks neither are byte ranges nor may be inlined."""
+    """An array whose chunks are neither byte ranges nor small enough to be inlined."""
 
 
 def references_of(array: Array, dims: tuple[str, ...], *, inline: int) -> References:
-    """References to the chunks of an array, of which at most `inline` bytes are inlined. Raises TooLarge."""
-    # The values of a Zarr store in an archive have no address.
+    """References to the chunks of an array, with at most `inline` bytes inlined. Raises TooLarge."""
+    # The values of an archived Zarr store have no address.
     is_archive = array._opened.file.format.startswith("Zarr") and not _is_folder(array.location)
     made = plan(array, as_stored=not is_archive, whole=True)
     is_record = array._opened.file.format.startswith("NetCDF-3") and made.chunks[:1] == (1,) and made.is_stored
@@ -92,7 +93,7 @@ def _is_folder(location: Any) -> bool:
 
 
 def _ranged(made: Plan, dims: tuple[str, ...], inline: int) -> References | None:
-    """References as byte ranges; None if chunks are in several parts."""
+    """References as byte ranges; None if chunks consist of several parts."""
     places = Places(made)
     if places.is_split:
         return None
@@ -102,7 +103,7 @@ def _ranged(made: Plan, dims: tuple[str, ...], inline: int) -> References | None
     made, index, offset, length, which = _cut(made, index, table.offset, table.length, table.which)
     found = References(made, dims, index, offset, length, table.file, which)
     found.fills = len(index) < math.prod(made.grid)
-    # Chunks that skip filters are written again with all of them.
+    # Chunks that skip filters are inlined, encoded with all filters.
     skipping = np.flatnonzero(table.mask)
     if len(skipping):
         for row in skipping:
@@ -120,7 +121,7 @@ def _ranged(made: Plan, dims: tuple[str, ...], inline: int) -> References | None
 
 
 def _cut(made: Plan, *columns: np.ndarray) -> tuple[Plan, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """A large array in one piece as several chunks, which are parts of it."""
+    """A large contiguous array, split into several chunks."""
     from dataclasses import replace
 
     from .._zarr.plans import cut
@@ -133,7 +134,7 @@ def _cut(made: Plan, *columns: np.ndarray) -> tuple[Plan, np.ndarray, np.ndarray
     if made.chunks != made.shape or int(length[0]) != math.prod(made.shape) * made.dtype.itemsize:
         return made, index, offset, length, which
     count = math.prod(pieces.grid)
-    # Pieces follow each other, as only first dimensions are cut.
+    # The pieces are consecutive, as only leading dimensions are cut.
     starts = np.arange(count, dtype="u8") * np.uint64(pieces.chunk_bytes) + offset[0]
     along = np.stack(np.unravel_index(np.arange(count), pieces.grid), axis=1).astype("u8")
     return pieces, along, starts, np.full(count, pieces.chunk_bytes, "u8"), np.repeat(which, count)
@@ -159,11 +160,11 @@ def _drop(of: References, kept: np.ndarray) -> None:
 def _inline(of: References, at: tuple[int, ...], elements: bytes, inline: int) -> None:
     of.inlined[at] = encoded(of.plan.codecs, elements)
     if sum(map(len, of.inlined.values())) > inline:
-        raise TooLarge(f"more than {inline} bytes of chunks without a byte range")
+        raise TooLarge(f"more than {inline} bytes of chunks would have to be inlined")
 
 
 def inline_fill(of: References, inline: int) -> bool:
-    """Inline the chunks that are missing, all of the fill value, unless that exceeds `inline` bytes. Returns whether it was done."""
+    """Inline the missing chunks, which consist of the fill value, unless that exceeds `inline` bytes. Returns whether it did."""
     count = math.prod(of.plan.grid) - len(of.index) - len(of.inlined)
     fill = np.full(of.plan.chunks, of.plan.fill, of.plan.dtype)
     if fill.nbytes > inline:
@@ -181,10 +182,10 @@ def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
     if size > inline:
         filters = ", ".join(name for name, _ in made.array.filters)
         what = f"filtered with {filters}" if filters else f"of type {made.array.datatype}"
-        raise TooLarge(f"{size} bytes {what}, which Zarr does not decode")
+        raise TooLarge(f"{size} bytes {what}, which Zarr cannot decode")
     nothing = np.empty(0, "u8")
     found = References(made, dims, np.empty((0, rank), "u8"), nothing, nothing, [None], nothing)
-    # One chunk for all of what is small.
+    # A small array becomes a single chunk.
     whole = tuple(max(1, extent) for extent in made.shape)
     if made.chunk_bytes < inline and math.prod(whole) * max(1, made.chunk_bytes // math.prod(made.chunks)) <= inline:
         from dataclasses import replace
@@ -202,7 +203,7 @@ def _inlined(made: Plan, dims: tuple[str, ...], inline: int) -> References:
 
 
 def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> tuple[Tree, dict[str, References]]:
-    """References to all arrays of a group. Raises ValueError with the names of those that need more than `inline` bytes."""
+    """References to all arrays of a group. Raises a ValueError that names the arrays that need more than `inline` bytes."""
     limit = size_in_bytes(inline)
     found, refused = {}, []
     listed = tree(root)
@@ -216,19 +217,19 @@ def collect(root: Group | Array, *, inline: int | str, drop: frozenset[str]) -> 
         except TooLarge as error:
             refused.append(f"{array.name}: {error}")
         except Error as error:
-            refused.append(f"{array.name}: it cannot be read: {error.detail}")
+            refused.append(f"{array.name}: cannot be read: {error.detail}")
     if refused:
         raise ValueError(
-            "chunks that are not byte ranges, and too large to be inlined (raise `inline`, or drop these arrays): "
+            "chunks that are not byte ranges and are too large to inline (raise `inline`, or drop these arrays): "
             + "; ".join(refused)
         )
     return listed, found
 
 
 def url_of(root: Group | Array, url: str | None) -> str:
-    """The address of the file that references lead to: what is stated, or that of the location.
+    """The address of the file that references point to: the given one, or that of the location.
 
-    Of stores that are joined it is that of the folder which has them all.
+    For joined stores, it is that of the folder that contains all of them.
     """
     if url is not None:
         return url.rstrip("/")
@@ -238,17 +239,17 @@ def url_of(root: Group | Array, url: str | None) -> str:
     if isinstance(location, (str, os.PathLike)):
         text = os.fspath(location)
         if isinstance(text, str):
-            # As fsspec and kerchunk have it: no character is escaped.
+            # As in fsspec and kerchunk, no character is escaped.
             return text if "://" in text else f"file://{os.path.abspath(text)}"
-    raise ValueError("the location has no address that references could lead to, expected `url`")
+    raise ValueError("the location has no address that references could point to; pass `url`")
 
 
 def url_in(base: str, root: Group | Array, name: str | None) -> str:
-    """The address of a file that is named in a store with the address `base`."""
+    """The address of a file that is named in the store at the address `base`."""
     if name is None:
         return base
     if isinstance(root.location, JoinedStores):
-        # The folders of Zarr stores are part of the names.
+        # The names include the folders of Zarr stores.
         folders = map(os.path.dirname, root._opened.absolute.stores)
         return f"{base}/{os.path.relpath(name, os.path.commonpath(folders))}" if base else f"file://{name}"
     if os.path.isabs(name) and base.startswith("file://"):
@@ -258,7 +259,7 @@ def url_in(base: str, root: Group | Array, name: str | None) -> str:
 
 
 def in_base64(content: bytes) -> str:
-    """Content as kerchunk has it within references."""
+    """Content in the form that kerchunk uses within references."""
     return "base64:" + base64.standard_b64encode(content).decode()
 
 

@@ -1,1 +1,1 @@
-"""Parts of `hyperslab.xarray`: datasets read and written."""
+"""Parts of `hyperslab.xarray`: reading and writing datasets."""

@@ -1,4 +1,4 @@
-"""Arrays of stores as lazy arrays of xarray."""
+"""Arrays of stores as lazy xarray arrays."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .._objects import Array
 
 TEXT = create_vlen_dtype(str)
 
-# The units that xarray has; longer ones become seconds.
+# The time units that xarray supports; longer ones become seconds.
 _UNITS = ("s", "ms", "us", "ns")
 
-# Units of times that are too short for xarray. Their counts are shown.
+# Time units that are too short for xarray. Such times are shown as counts.
 _SHORT_UNITS = ("ps", "fs", "as")
 
-# Whole numbers up to this one are all exact as float64.
+# All integers up to this one are exact as float64.
 _EXACT = 2**53
 
-# Reading a whole element costs about as much as placing this many elements that are read with their neighbours.
+# Reading a single element costs about as much as placing this many elements that are read together with their neighbours.
 _ELEMENTS_A_POINT = 8
 
 
 class LazyArray(BackendArray):
-    """An array that is read when its elements are asked for. It can be pickled if the store was opened by a path."""
+    """An array that is read when its elements are requested. It can be pickled if the store was opened by a path."""
 
     __slots__ = ("_array", "_cast", "_early", "dtype", "shape")
 
@@ -41,16 +41,16 @@ class LazyArray(BackendArray):
 
     @property
     def has_counts_of_nat(self) -> bool:
-        """Whether missing elements are the integer that xarray takes for NaT."""
+        """Whether missing elements are the integer that xarray interprets as NaT."""
         return self._cast and self.dtype.kind == "i" and self._array.datatype.startswith("nullable(int")
 
     @property
     def has_missing_as_nan(self) -> bool:
-        """Whether stored elements are no floats, of which xarray has the missing ones as NaN."""
+        """Whether stored elements are not floats, but xarray represents the missing ones as NaN."""
         return self._cast and self.dtype.kind in "fO" and self._array.datatype.startswith("nullable(") and self._array.dtype.kind in "biu"
 
     def read_early(self) -> None:
-        """Read all elements now, and keep them until all are asked for. Errors come here, where the array can be left out."""
+        """Read all elements now, and keep them until all are requested. Errors occur here, where the array can still be left out."""
         if len(self.shape) == 1:
             self._early = self._read((slice(None),))
 
@@ -70,12 +70,12 @@ class LazyArray(BackendArray):
         if early is None:
             read, is_shaped = self._array[key], False
         else:
-            # Only arrays of one dimension are read early, where keys mean what they mean to NumPy.
+            # Only one-dimensional arrays are read early, for which keys have the same meaning as in NumPy.
             read, is_shaped = early[key], True
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             if self._cast and isinstance(read, np.generic) and read.dtype.names is None and self.dtype.kind != "O":
                 return self._shaped(np.asarray(read))
-            # One element: a text would get a type of its own, and a sequence would be taken for the array.
+            # A single element: a string would get a dtype of its own, and a sequence would be mistaken for the array.
             one = np.empty(1, self.dtype)
             one[0] = as_complex(read)
             return one.reshape(())
@@ -90,7 +90,7 @@ class LazyArray(BackendArray):
             return read
         if read.dtype.names is not None:
             return np.ascontiguousarray(read).view(self.dtype)
-        # Elements that are missing have a mask.
+        # Missing elements are masked.
         masked: Any = np.ma.asarray(read)
         if read.dtype.kind in "mM":
             return self._in_unit(masked.filled(np.array("NaT", read.dtype)))
@@ -99,20 +99,20 @@ class LazyArray(BackendArray):
         return filled
 
     def _check_exact(self, read: Any) -> None:
-        """Refuses numbers that are not the same as floats, which xarray has for integers with missing values."""
+        """Refuse integers that floats cannot represent exactly, since xarray uses floats for integers with missing values."""
         if self.dtype != "f8" or read.dtype.kind not in "iu" or read.dtype.itemsize < 8:
             return
         present = read.compressed()
         beyond = present[(present > _EXACT) | ((present < -_EXACT) if read.dtype.kind == "i" else False)]
         if beyond.size:
             raise ValueError(
-                f"{self._array.path} has the number {beyond[0]}, which float64 does not hold exactly, and xarray has no integers"
-                f" with missing values; read it with hyperslab.open(…)[{self._array.path!r}][...], which is a masked array of"
+                f"{self._array.path} contains {beyond[0]}, which float64 cannot represent exactly, and xarray has no integers with"
+                f" missing values; read it with hyperslab.open(…)[{self._array.path!r}][...], which returns a masked array of"
                 f" {read.dtype}, or leave it out with drop_variables"
             )
 
     def _in_unit(self, read: np.ndarray) -> np.ndarray:
-        """Times of a unit that xarray does not have in one that it has, or their counts. NumPy lets some wrap that do not fit."""
+        """Times converted to a unit that xarray supports, or their counts. Times that do not fit are refused: NumPy lets some wrap."""
         if self.dtype.kind == "i":
             return read.astype(self.dtype)
         try:
@@ -122,18 +122,18 @@ class LazyArray(BackendArray):
         except OverflowError:
             pass
         raise ValueError(
-            f"{self._array.path} has times that {self.dtype} does not hold, which is what xarray has for {read.dtype};"
+            f"{self._array.path} has times that {self.dtype}, which xarray uses for {read.dtype}, cannot represent;"
             f" read it with hyperslab.open(…)[{self._array.path!r}][...], or leave it out with drop_variables"
         )
 
 
 def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
-    """The dtype that xarray is told, and whether elements have to be cast to it."""
+    """The dtype that is reported to xarray, and whether elements have to be cast to it."""
     dtype = array.dtype
     if dtype.metadata is not None:
         if "vlen" in dtype.metadata:
             return TEXT, False
-        # The members of an enumeration are told by the encoding.
+        # The encoding has the members of an enumeration.
         dtype = np.dtype(dtype.str)
     if dtype.names is not None:
         of = complex_of(dtype)
@@ -141,7 +141,7 @@ def _shown(array: Array) -> tuple[np.dtype[Any], bool]:
     if array.datatype.startswith("nullable("):
         if dtype == "i8" and is_counted_since(array.attributes()):
             return dtype, True
-        # As xarray promotes integers that have missing values.
+        # xarray promotes integers with missing values in the same way.
         if dtype.kind in "iu":
             return np.dtype("f4" if dtype.itemsize <= 2 else "f8"), True
         if dtype.kind in "mM":
@@ -162,26 +162,26 @@ def _shown_times(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def counted(array: Array) -> dict[str, str]:
-    """What counts of times mean that are too short for xarray, as attributes; nothing for other arrays."""
+    """Attributes that define the counts of times whose unit is too short for xarray; empty for other arrays."""
     dtype = array.dtype
     if dtype.kind not in "mM":
         return {}
     unit, count = np.datetime_data(dtype)
     if unit not in _SHORT_UNITS:
         return {}
-    # "ps since" would be taken for units of time that have to be decoded, and cannot be.
+    # xarray would take "ps since" for a time unit to decode, which it cannot do.
     told = {"units": unit if count == 1 else f"{count} {unit}"}
     return told if dtype.kind == "m" else told | {"epoch": "1970-01-01T00:00:00"}
 
 
 def labels(array: Array) -> dict[str, int]:
-    """The labels of an enumeration; nothing for other arrays."""
+    """The labels of an enumeration; empty for other arrays."""
     metadata = array.dtype.metadata
     return dict(metadata.get("enum", {})) if metadata is not None else {}
 
 
 def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The complex type of records that h5py and NetCDF mean by it: a real and an imaginary part, named r and i."""
+    """The complex type of the compounds that h5py and NetCDF use for it, with a real and an imaginary part named r and i."""
     if dtype.names != ("r", "i") or dtype.itemsize not in (8, 16):
         return None
     parts = [dtype[name] for name in ("r", "i")]
@@ -190,7 +190,7 @@ def complex_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 
 
 def as_complex(value: Any) -> Any:
-    """A number of a record that means one; other values as they are."""
+    """The complex number that a compound represents; other values are returned unchanged."""
     if isinstance(value, (np.void, np.ndarray)) and value.dtype.names is not None:
         of = complex_of(value.dtype)
         return value if of is None else np.asarray(value).view(of)[()]
@@ -202,7 +202,7 @@ def _keeps_dimensions(key: tuple[Any, ...]) -> bool:
 
 
 def is_counted_since(attributes: Mapping[str, Any]) -> bool:
-    """Whether integers are times, of which xarray knows the missing ones as NaT: as floats they would not be exact."""
+    """Whether integers are times. xarray recognizes missing ones as NaT, while as floats the times would not be exact."""
     return " since " in str(attributes.get("units", ""))
 
 
@@ -213,7 +213,7 @@ def _missing(dtype: np.dtype[Any]) -> Any:
 
 
 def _is_scattered(key: tuple[Any, ...]) -> bool:
-    """Whether points are so far from each other that the rows and columns which they are on have many more elements."""
+    """Whether points are so scattered that their rows and columns have many more elements than there are points."""
     if not key or any(isinstance(along, slice) for along in key):
         return False
     count = np.broadcast(*key).size

@@ -1,4 +1,4 @@
-"""Encodings that are asked for: refused if they cannot be followed. Those of a file that was read are followed if they can be."""
+"""Requested encodings, which are refused if they cannot be followed. Those of a file that was read are followed if possible."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ import xarray as xr
 
 from .codecs import parameters_of
 
-# What an encoding may say, whatever engine has read the variable.
+# The keys of an encoding, whichever engine has read the variable.
 _FILTERS = {
     *("zlib", "complevel", "shuffle", "fletcher32", "compression", "compression_opts", "zstd", "bzip2", "blosc"),
     *("blosc_shuffle", "szip", "szip_coding", "szip_pixels_per_block", "filters", "compressor", "compressors", "serializer"),
 }
 _LAYOUT = {"chunksizes", "chunks", "shards", "contiguous"}
 _VALUES = {"dtype", "_FillValue", "fill_value", "endian", "least_significant_digit"}
-# What engines note of their files, which has no meaning for another.
+# Keys that engines record about their files, which have no meaning for another file.
 _NOTED = {"source", "original_shape", "preferred_chunks", "char_dim_name"}
 _KNOWN = _FILTERS | _LAYOUT | _VALUES
 
-# What needs chunks.
+# Keys that require chunks.
 _CHUNKED = (
     *("chunksizes", "chunks", "zlib", "zstd", "bzip2", "blosc", "szip", "shuffle", "fletcher32"),
     *("compression", "filters", "compressor", "compressors"),
 )
 
-# The levels that filters have, from the first to the last.
+# The lowest and the highest level of each filter.
 _LEVELS = {"deflate": (0, 9), "gzip": (0, 9), "zstd": (-131072, 22), "bzip2": (1, 9), "blosc": (0, 9)}
 
 _ORDERS = ("big", "little", "native")
 
 
 def check(name: str, variable: xr.Variable, encoding: Mapping[str, Any], growing: Container[Any], is_zarr: bool) -> None:
-    """Refuse what an encoding that was asked for cannot mean."""
+    """Refuse a requested encoding that is invalid or contradictory."""
     _check_known(name, encoding)
     if encoding.get("zlib") and encoding.get("compression") not in (None, "zlib", "gzip"):
         raise ValueError(f"{name}: 'zlib' and 'compression' encodings mismatch")
@@ -44,13 +44,15 @@ def check(name: str, variable: xr.Variable, encoding: Mapping[str, Any], growing
     if encoding.get("contiguous") and variable.shape:
         _check_contiguous(name, variable, encoding, growing, is_zarr)
     if encoding.get("shards") is not None and not is_zarr:
-        raise ValueError(f"{name}: only Zarr has shards")
+        raise ValueError(f"{name}: only Zarr supports shards")
     key = "shards" if is_zarr else "chunksizes"
     sides = encoding.get(key)
     if sides is not None and not isinstance(sides, (int, np.integer)) and len(sides) != variable.ndim:
-        raise ValueError(f"{name}: {key} of {tuple(sides)} for {variable.ndim} dimensions")
+        raise ValueError(f"{name}: {key}={tuple(sides)} has length {len(sides)}, expected {variable.ndim}, one for each dimension")
     if not _is_plain(encoding.get("serializer")):
-        raise ValueError(f"{name}: the serializer {encoding['serializer']!r} is not written, expected bytes in little-endian order")
+        raise ValueError(
+            f"{name}: the serializer {encoding['serializer']!r} is not supported for writing, expected bytes in little-endian order"
+        )
     if encoding.get("endian", "native") not in _ORDERS:
         raise ValueError(f"{name}: endian={encoding['endian']!r}, expected one of {', '.join(map(repr, _ORDERS))}")
 
@@ -59,7 +61,7 @@ def _check_known(name: str, encoding: Mapping[str, Any]) -> None:
     unknown = [key for key in encoding if key not in _KNOWN | _NOTED]
     hint = ""
     if not {"significant_digits", "quantize_mode"}.isdisjoint(unknown):
-        hint = "; numbers are rounded by least_significant_digit, or before they are written"
+        hint = "; round numbers with least_significant_digit, or before writing them"
     if unknown:
         raise ValueError(f"{name}: unexpected encoding parameters {unknown}, expected some of {sorted(_KNOWN)}{hint}")
 
@@ -68,17 +70,21 @@ def _check_contiguous(
     name: str, variable: xr.Variable, encoding: Mapping[str, Any], growing: Container[Any], is_zarr: bool
 ) -> None:
     if variable.chunks is not None:
-        raise ValueError(f"{name}: an array of Dask is written in chunks, and cannot be contiguous; load it before")
+        raise ValueError(f"{name}: a Dask array is written in chunks and cannot be contiguous; load it first")
     if is_zarr:
-        raise ValueError(f"{name}: contiguous=True, but Zarr has chunks only; expected chunks=-1 for one")
+        raise ValueError(f"{name}: contiguous=True, but Zarr always uses chunks; use chunks=-1 for a single chunk")
     if (against := next((key for key in _CHUNKED if encoding.get(key)), None)) is not None:
-        raise ValueError(f"{name}: contiguous=True and {against}={encoding[against]!r}, which needs chunks; expected one of them")
+        raise ValueError(
+            f"{name}: contiguous=True conflicts with {against}={encoding[against]!r}, which needs chunks; choose one of them"
+        )
     if (along := next((dim for dim in variable.dims if dim in growing), None)) is not None:
-        raise ValueError(f"{name}: contiguous=True along {along!r}, which is unlimited and needs chunks; expected one of them")
+        raise ValueError(
+            f"{name}: contiguous=True conflicts with the unlimited dimension {along!r}, which needs chunks; choose one of them"
+        )
 
 
 def _is_plain(serializer: Any) -> bool:
-    """Whether it is the serializer that is written anyway."""
+    """Whether it is the serializer that is used anyway."""
     if serializer is None or serializer == "auto":
         return True
     kind, parameters = parameters_of(serializer)
@@ -88,7 +94,7 @@ def _is_plain(serializer: Any) -> bool:
 def check_sides(
     name: str, key: str, sides: Sequence[int], variable: xr.Variable, growing: Container[Any], is_zarr: bool
 ) -> None:
-    """Refuse a shape of chunks that is not one. -1 is all of a dimension to Zarr."""
+    """Refuse an invalid chunk shape. For Zarr, -1 means the whole dimension."""
     for side, dim, size in zip(sides, variable.dims, variable.shape, strict=True):
         most = None if is_zarr or dim in growing or not size else size
         if (side == -1 and key == "chunks") or (side > 0 and (most is None or side <= most)):

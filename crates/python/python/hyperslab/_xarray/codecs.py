@@ -1,4 +1,4 @@
-"""Codecs of zarr-python and numcodecs as filters in the words of the Ndarray Data Language."""
+"""Codecs of zarr-python and numcodecs as filters in Ndarray Data Language notation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ _BLOSC_SHUFFLES: dict[Any, str] = {
 
 
 def blosc_shuffle(name: str, asked: Any) -> str:
-    """The shuffle of Blosc that a number or a word of an encoding means."""
+    """The Blosc shuffle that a number or a word in an encoding means."""
     if asked not in _BLOSC_SHUFFLES:
         raise ValueError(f"{name}: blosc_shuffle={asked!r}, expected one of {', '.join(map(repr, _BLOSC_SHUFFLES))}")
     return _BLOSC_SHUFFLES[asked]
 
 
 def listed(codecs: Any) -> list[Any]:
-    """Codecs of an encoding, which may have one without a list, or leave them to the library."""
+    """Codecs of an encoding as a list. The encoding may have a single codec, or leave the choice to the library."""
     if codecs is None or codecs == "auto":
         return []
     return list(codecs) if isinstance(codecs, (list, tuple)) else [codecs]
 
 
 def filters_of_codecs(name: str, codecs: Sequence[Any], is_asked: bool, is_zarr: bool) -> list[Any]:
-    """Filters from codecs. Those of a store that was read may be unknown, and are left out."""
+    """Filters from codecs. Unknown codecs of a store that was read are left out."""
     filters = []
     for codec in codecs:
         kind, parameters = parameters_of(codec)
@@ -38,17 +38,17 @@ def filters_of_codecs(name: str, codecs: Sequence[Any], is_asked: bool, is_zarr:
         if made is not None:
             filters.append(made)
         elif is_asked:
-            raise ValueError(f"{name}: the codec {codec!r} is not written; expected filters=[…]")
+            raise ValueError(f"{name}: the codec {codec!r} is not supported for writing; use filters=[…]")
     return filters
 
 
 def parameters_of(codec: Any) -> tuple[str, dict[str, Any]]:
-    """The name and the parameters of a codec of zarr or numcodecs, or of the dictionary of one."""
+    """The name and the parameters of a zarr or numcodecs codec, or of its dictionary form."""
     describe = getattr(codec, "to_dict", None) or getattr(codec, "get_config", None)
     if describe is None and not isinstance(codec, Mapping):
         raise TypeError(
-            f"{codec!r} is not a codec of zarr or numcodecs, nor the dictionary of one; filters of an array are given as words, or as"
-            " mappings of a word to its parameters: ['shuffle', {'deflate': 4}]"
+            f"{codec!r} is not a zarr or numcodecs codec, nor its dictionary form; give filters as names, or as mappings from a name"
+            " to parameters: ['shuffle', {'deflate': 4}]"
         )
     document = dict(describe() if describe else codec)
     if "name" in document:

@@ -1,6 +1,6 @@
-"""Datasets of variables as CF means them. xarray decodes those that do not mean what they store.
+"""Datasets of variables decoded by CF. Only variables whose stored values have to be decoded are passed to the xarray coders.
 
-xarray asks eight coders about each variable, which was a sixth of the time of opening, and compares all variables once more.
+xarray asks eight coders about each variable, which took a sixth of the opening time, and then compares all variables again.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _DECODED = frozenset({"_FillValue", "_Unsigned", "add_offset", "coordinates", "d
 
 
 def decoded_dataset(variables: Mapping[Any, Variable], attributes: Mapping[Any, Any], **decoding: Any) -> Dataset:
-    """A dataset without indexes, with the options of `xarray.decode_cf`."""
+    """A Dataset without indexes, with the options of `xarray.decode_cf`."""
     decoding = _without_use_cftime(decoding)
-    # With others, more attributes matter than are looked at here.
+    # With other options, more attributes matter than are examined here.
     is_usual = decoding.get("decode_coords") in (True, False) and decoding.get("mask_and_scale") is True
     offered = Offered(variables) if is_usual else variables
     decoded, left, names = decode_cf_variables(offered, dict(attributes), **decoding)
@@ -32,11 +32,11 @@ def decoded_dataset(variables: Mapping[Any, Variable], attributes: Mapping[Any, 
 
 
 def _dataset_of(variables: dict[Any, Variable], names: set[Any], attributes: dict[Any, Any]) -> Dataset:
-    """A dataset without indexes, whose coordinates are the variables of these names and those of the names of dimensions."""
+    """A Dataset without indexes, whose coordinates are the variables with these names and those named like dimensions."""
     dims = {dim for variable in variables.values() for dim in variable.dims}
     coordinates = {name: variable for name, variable in variables.items() if name in names or name in dims}
     data = {name: variable for name, variable in variables.items() if name not in coordinates}
-    # Opening a tree of many small groups takes an eighth less with this class method, which is not public.
+    # This class method is not public, but makes opening a tree of many small groups an eighth faster.
     construct = getattr(Dataset, "_construct_direct", None)
     if construct is None:
         return Dataset(data, Coordinates(coordinates, indexes={}), attributes)
@@ -45,7 +45,7 @@ def _dataset_of(variables: dict[Any, Variable], names: set[Any], attributes: dic
 
 
 def _without_use_cftime(decoding: dict[str, Any]) -> dict[str, Any]:
-    """The same options with the coder that xarray makes of a deprecated one, whose warning would name a line of ours."""
+    """The options with a deprecated one replaced by its coder, as xarray does, whose own warning would name a line of ours."""
     use_cftime, timedeltas = decoding.get("use_cftime"), decoding.get("decode_timedelta")
     if use_cftime is None or isinstance(use_cftime, Mapping) or decoding.get("decode_times") is not True:
         return decoding
@@ -54,15 +54,15 @@ def _without_use_cftime(decoding: dict[str, Any]) -> dict[str, Any]:
         " kwarg instead.",
         FutureWarning,
     )
-    # Beside a coder of dates, durations would get its unit.
+    # Without a coder of their own, durations would get the unit of the date coder.
     timedeltas = CFTimedeltaCoder() if timedeltas is None else timedeltas
     return {**decoding, "use_cftime": None, "decode_times": CFDatetimeCoder(use_cftime=use_cftime), "decode_timedelta": timedeltas}
 
 
 class Offered(dict[Any, Variable]):
-    """Variables as xarray decodes them: it looks up all, and goes through those that have something to decode.
+    """Variables for xarray to decode: it can look up all of them, but iterates only over those that need decoding.
 
-    What these are is told when it goes through them, since bounds have got the units of their coordinates by then.
+    These are determined during iteration, because only then do bounds have the units of their coordinates.
     """
 
     def items(self) -> Any:
@@ -85,7 +85,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def _as_decoded(variable: Variable) -> Variable:
-    """A variable that means what it stores, with the encoding of a decoded one."""
+    """A variable that needs no decoding, with the encoding of a decoded one."""
     variable.encoding.setdefault("dtype", variable.dtype)
     if "_FillValue" in variable.attrs:
         variable.encoding["_FillValue"] = variable.attrs.pop("_FillValue")

@@ -1,4 +1,4 @@
-"""Datasets of xarray as they are stored: named, encoded by the CF conventions, and with dtypes that stores have."""
+"""xarray datasets in stored form: named, encoded by the CF conventions, and with dtypes that stores support."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .goal import Goal
 from .packing import checked
 from .times import as_counts, check_counts, check_missing, with_nan
 
-# What the engines of xarray call a variable that has no name.
+# The name that the xarray engines give to an unnamed variable.
 _NO_NAME = "__values__"
 
 
 class _Encoder(WritableCFDataStore):
-    """Encodes variables as the engines of NetCDF do."""
+    """Encodes variables as the NetCDF engines do."""
 
     __slots__ = ("_goal",)
 
@@ -37,7 +37,7 @@ class _Encoder(WritableCFDataStore):
 
 
 def encoded(dataset: xr.Dataset, encoding: Mapping[str, Any], goal: Goal) -> tuple[dict[str, xr.Variable], dict[str, Any]]:
-    """The variables and attributes that are stored."""
+    """The variables and attributes to store."""
     _check_names(dataset)
     variables, attrs = encode_dataset_coordinates(dataset)
     for name, own in encoding.items():
@@ -64,7 +64,7 @@ def encoded(dataset: xr.Dataset, encoding: Mapping[str, Any], goal: Goal) -> tup
 
 
 def dtype_of(variable: xr.Variable) -> np.dtype[Any]:
-    """The dtype of the stored elements: objects for texts."""
+    """The dtype of the stored elements: objects for strings."""
     dtype: np.dtype[Any] = variable.dtype
     if dtype.kind in "OUT" or variable.encoding.get("dtype") is str:
         return np.dtype(object)
@@ -72,7 +72,7 @@ def dtype_of(variable: xr.Variable) -> np.dtype[Any]:
 
 
 def in_order_of(name: str, dtype: np.dtype[Any], encoding: Mapping[str, Any]) -> np.dtype[Any]:
-    """The dtype in the byte order of its encoding, which xarray gives to integers of packed numbers only."""
+    """The dtype in the byte order of its encoding, which xarray applies only to the integers of packed numbers."""
     if dtype.kind not in "iufc":
         return dtype
     asked, order = encoding.get("dtype"), encoding.get("endian", "native")
@@ -81,7 +81,7 @@ def in_order_of(name: str, dtype: np.dtype[Any], encoding: Mapping[str, Any]) ->
     if order not in ("big", "little"):
         return dtype
     if not dtype.isnative and dtype != dtype.newbyteorder(order):
-        raise ValueError(f"{name}: endian={order!r} and dtype={dtype.str!r}, expected the same byte order")
+        raise ValueError(f"{name}: endian={order!r} conflicts with dtype={dtype.str!r}, expected the same byte order")
     return dtype.newbyteorder(order)
 
 
@@ -90,9 +90,9 @@ def _check_names(dataset: xr.Dataset) -> None:
         if name is None:
             continue
         if not isinstance(name, str):
-            raise TypeError(f"Invalid name {name!r} of a variable: it must be either a string or None")
+            raise TypeError(f"Invalid variable name {name!r}: it must be either a string or None")
         if not name:
-            raise ValueError(f"Invalid name {name!r} of a variable: the string must be length 1 or greater")
+            raise ValueError(f"Invalid variable name {name!r}: the string must be length 1 or greater")
         _check_slashes(name)
     for dimension in dataset.sizes:
         _check_slashes(str(dimension))

@@ -1,4 +1,4 @@
-"""How arrays are stored, in the words that the engines of xarray use for it."""
+"""How arrays are stored, in the terms of the xarray engines."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NONE = {
 
 
 def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) -> dict[str, Any]:
-    """Encoding of an array of HDF5, NetCDF or TileDB, as the engine netcdf4 gives it."""
+    """Encoding of an HDF5, NetCDF or TileDB array, as the engine netcdf4 returns it."""
     encoding: dict[str, Any] = {}
     if array.dtype.kind not in "mM":
-        # CF has counts of times, for which this would be another dtype.
+        # CF stores times as counts, for which this would be the wrong dtype.
         encoding["dtype"] = _dtype(array, is_big_endian=storage.get("endian") == "big")
     layout, chunk = storage.get("layout"), storage.get("chunk")
     if layout is not None:
@@ -39,7 +39,7 @@ def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) ->
         encoding["contiguous"] = True
         encoding["chunksizes"] = None
     if chunk is None and (joined := array._opened.file.joined()) is not None:
-        # One chunk of Dask for each file.
+        # One Dask chunk for each file.
         path, position, lengths = joined
         along = {path} if position is None else {None}
         encoding["preferred_chunks"] = {
@@ -51,7 +51,7 @@ def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) ->
 
 
 def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Filters as netCDF4 tells them; what it does not know is told as h5netcdf does."""
+    """Filters as netCDF4 reports them; filters that it does not know are reported as by h5netcdf."""
     told: dict[str, Any] = dict(_NONE)
     for name, parameters in filters:
         level = parameters.get("level")
@@ -75,7 +75,7 @@ def filters_of(filters: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
 
 
 def _dtype(array: Array, *, is_big_endian: bool) -> Any:
-    """The dtype of the stored elements; `str` for texts, and with its members for an enumeration."""
+    """The dtype of the stored elements; `str` for strings, and including the members for an enumeration."""
     dtype = array.dtype
     if is_big_endian and dtype.kind in "iufc":
         dtype = dtype.newbyteorder(">")
@@ -85,7 +85,7 @@ def _dtype(array: Array, *, is_big_endian: bool) -> Any:
     if metadata is None:
         return dtype
     if "vlen" in metadata:
-        # Sequences are objects that are no texts.
+        # Sequences are objects that are not strings.
         return str if metadata["vlen"] is str else np.dtype(object)
     members = metadata.get("enum")
     if members is None:

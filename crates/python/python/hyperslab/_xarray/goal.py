@@ -1,4 +1,4 @@
-"""What is written: the format of a target, and what it means for how variables are encoded."""
+"""The format of a target, and what it means for the encoding of variables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from .. import _hyperslab
 
-# The names that xarray has for formats.
+# The names that xarray uses for formats.
 _FORMATS = {
     "NETCDF3_CLASSIC": "netcdf3",
     "NETCDF3_64BIT": "netcdf3-64bit-offset",
@@ -21,8 +21,8 @@ _FORMATS = {
 class Goal:
     """The format of a target.
 
-    is_classic: whether texts are characters
-    has_long: whether integers of 64 bits are stored as such
+    is_classic: whether strings are stored as characters
+    has_long: whether 64-bit integers are stored as such
     """
 
     format: str

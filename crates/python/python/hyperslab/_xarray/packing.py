@@ -1,4 +1,4 @@
-"""Numbers that an encoding stores as integers: those that do not fit are an error, where xarray lets them wrap."""
+"""Numbers that an encoding stores as integers. Numbers that do not fit raise an error, where xarray lets them wrap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import xarray as xr
 
 
 def checked(name: Any, variable: xr.Variable) -> xr.Variable:
-    """The variable, whose numbers are looked at when they are computed, if it becomes integers."""
+    """The variable. If it is stored as integers, its numbers are checked when they are computed."""
     _check_fill(name, variable)
     is_undecoded = "_Unsigned" in variable.attrs
     variable = _with_sign(variable)
@@ -19,7 +19,7 @@ def checked(name: Any, variable: xr.Variable) -> xr.Variable:
         return variable
     scale, offset = (variable.encoding.get(key) for key in ("scale_factor", "add_offset"))
     if scale is None and offset is None and variable.dtype.kind in "iu":
-        # Numbers that were not decoded are stored as they are, whatever sign the attribute gives them.
+        # Numbers that were not decoded are stored unchanged, whatever sign the attribute gives them.
         is_same = variable.dtype == np.dtype(variable.encoding["dtype"])
         if (is_undecoded and is_same) or np.can_cast(variable.dtype, kind):
             return variable
@@ -32,7 +32,7 @@ def checked(name: Any, variable: xr.Variable) -> xr.Variable:
 
 
 def _with_sign(variable: xr.Variable) -> xr.Variable:
-    """The variable with the attribute that tells the sign of its integers, which xarray writes beside a fill value only."""
+    """The variable with the attribute for the signedness of its integers, which xarray writes only next to a fill value."""
     encoding = variable.encoding
     if encoding.get("_Unsigned") is None or any(encoding.get(key) is not None for key in ("_FillValue", "missing_value")):
         return variable
@@ -43,7 +43,7 @@ def _with_sign(variable: xr.Variable) -> xr.Variable:
 
 
 def _check_fill(name: Any, variable: xr.Variable) -> None:
-    """Refuse a value for missing ones that the stored numbers do not have, where xarray's error names no variable."""
+    """Refuse a missing-value marker that the stored type cannot hold, because xarray's error does not name the variable."""
     encoding = variable.encoding
     asked = encoding.get("dtype")
     try:
@@ -60,11 +60,11 @@ def _check_fill(name: Any, variable: xr.Variable) -> None:
         try:
             kind.type(value)
         except (ValueError, TypeError, OverflowError) as error:
-            raise ValueError(f"{name}: {key}={value!r}, expected a number that {kind} holds") from error
+            raise ValueError(f"{name}: {key}={value!r}, expected a number that fits {kind}") from error
 
 
 def _stored(variable: xr.Variable) -> np.dtype[Any] | None:
-    """The integers that the numbers become, with the sign that `_Unsigned` says."""
+    """The integer type in which the numbers are stored, with the signedness given by `_Unsigned`."""
     asked = variable.encoding.get("dtype")
     try:
         kind = np.dtype(asked)
@@ -80,12 +80,12 @@ def _stored(variable: xr.Variable) -> np.dtype[Any] | None:
 def _check(values: np.ndarray, *, name: Any, kind: np.dtype[Any], scale: Any, offset: Any, has_missing: bool) -> np.ndarray:
     present = values if values.dtype.kind != "f" else values[~np.isnan(values)]
     if present.size < values.size and not has_missing:
-        raise ValueError(f"{name}: missing numbers as {kind} without a _FillValue, expected one, or a dtype of floats")
+        raise ValueError(f"{name}: missing values stored as {kind} need a _FillValue or a floating-point dtype")
     if not present.size:
         return values
     limits = np.iinfo(kind)
     ends = [present.min(), present.max()]
-    # Before and after the numbers are packed, either end may be the lower one.
+    # Packing may swap the ends, so either may be the lower one.
     stored = [(float(end) - float(offset or 0)) / float(scale or 1) if scale is not None or offset is not None else end for end in ends]
     if any(not np.isfinite(end) or not limits.min <= np.around(end) <= limits.max for end in stored):
         how = "".join(f", {key} {value}" for key, value in (("scale_factor", scale), ("add_offset", offset)) if value is not None)

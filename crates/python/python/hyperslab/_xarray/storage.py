@@ -1,4 +1,4 @@
-"""How variables are stored: chunks and filters, from the encodings of netCDF4, h5netcdf, zarr and hyperslab."""
+"""How variables are stored: chunks and filters from the encodings of netCDF4, h5netcdf, zarr and hyperslab."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .asked import check_filters, check_sides
 from .codecs import blosc_shuffle, filters_of_codecs, listed
 from .goal import Goal
 
-# Without a level, these libraries compress so.
+# The compression level of these libraries if none is given.
 _LEVEL = 4
 _MAX_LEVEL = 9
 
@@ -21,7 +21,7 @@ _BLOSC = {name: codec for codec, name in blosc.CODECS.items()}
 
 
 def rounded(variable: xr.Variable, digits: int) -> xr.Variable:
-    """The values with so many decimal digits, and the attribute that tells it."""
+    """The values rounded to this many decimal digits, with the attribute that records it."""
     variable = variable.copy(deep=False)
     if variable.dtype.kind == "f":
         scale = 2.0 ** np.ceil(np.log2(10.0**digits))
@@ -33,13 +33,13 @@ def rounded(variable: xr.Variable, digits: int) -> xr.Variable:
 def chunks_of(
     name: str, variable: xr.Variable, encoding: Mapping[str, Any], growing: Container[Any], is_asked: bool, is_zarr: bool
 ) -> tuple[int, ...] | None:
-    """The shape of a chunk; None for that of the format."""
+    """The shape of a chunk; None for the default of the format."""
     if not variable.shape:
         return None
     blocks = variable.chunks
     keys: tuple[str, ...] = ("chunks", "chunksizes") if is_zarr else ("chunksizes", "chunks")
     if is_zarr and not is_asked and blocks is not None:
-        # Chunks that were read from NetCDF say nothing of Zarr where Dask has others.
+        # If Dask has chunks of its own, those that were read from NetCDF do not apply to Zarr.
         keys = ("chunks",)
     key = next((key for key in keys if encoding.get(key) is not None), None)
     asked = () if key is None else encoding[key]
@@ -63,12 +63,12 @@ def chunks_of(
 def shards_of(
     name: str, variable: xr.Variable, encoding: Mapping[str, Any], chunks: Sequence[int] | None, is_asked: bool
 ) -> tuple[int, ...] | None:
-    """The shape of a shard, which holds whole chunks; None for chunks of their own."""
+    """The shape of a shard, which holds whole chunks; None for chunks without shards."""
     asked = encoding.get("shards")
     if asked is None or (chunks is None and not is_asked):
         return None
     if chunks is None:
-        raise ValueError(f"{name}: shards of {asked} without chunks, which they hold")
+        raise ValueError(f"{name}: shards of {asked} without chunks; shards consist of chunks")
     shards = _whole(name, (asked,) * variable.ndim if isinstance(asked, (int, np.integer)) else asked)
     if len(shards) != len(chunks):
         return None
@@ -84,7 +84,7 @@ def _whole(name: str, asked: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _fits(sides: Sequence[int], variable: xr.Variable, encoding: Mapping[str, Any], growing: Container[Any]) -> bool:
-    """Whether chunks of the file that was read fit what became of the variable."""
+    """Whether the chunks of the file that was read still fit the variable."""
     if tuple(encoding.get("original_shape", variable.shape)) != variable.shape:
         return False
     extents = zip(sides, variable.dims, variable.shape, strict=True)
@@ -95,13 +95,13 @@ def _check_uniform(name: str, blocks: Sequence[Sequence[int]]) -> None:
     for sizes in blocks:
         if len(set(sizes[:-1])) > 1 or sizes[-1] > sizes[0]:
             raise ValueError(
-                f"Zarr has uniform chunk sizes. The variable named {name!r} has blocks of Dask of {tuple(sizes)}; "
+                f"Zarr has uniform chunk sizes. The variable named {name!r} has Dask blocks of sizes {tuple(sizes)}; "
                 "use `chunk()`, or chunks in the encoding"
             )
 
 
 def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
-    """An array of Dask whose blocks cut no chunks. For Zarr, xarray leaves rechunking to the user."""
+    """A Dask array whose blocks do not cut across chunks. For Zarr, xarray leaves rechunking to the user."""
     from ..dask import cuts
 
     are_cut = cuts(data, unit)
@@ -120,7 +120,7 @@ def aligned(name: str, data: Any, unit: Sequence[int], is_zarr: bool) -> Any:
 
 
 def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, goal: Goal) -> list[Any] | None:
-    """Filters in the words of the Ndarray Data Language."""
+    """Filters in Ndarray Data Language notation."""
     is_zarr = goal.is_zarr
     if not is_asked and "source" in encoding:
         encoding = _portable(encoding, goal)
@@ -132,7 +132,7 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, goal: Goa
     compressors = encoding.get(key, "auto")
     codecs = [*listed(given), *listed(compressors)]
     key = key if listed(compressors) else "filters"
-    # Those of a Zarr store that was read are for Zarr: other readers need not have them.
+    # The codecs of a Zarr store that was read are only for Zarr: readers of other formats may lack them.
     if codecs and (is_zarr or is_asked):
         return _checked(name, key, encoding[key], filters_of_codecs(name, codecs, is_asked, is_zarr), is_asked)
     filters: list[Any] = []
@@ -145,15 +145,15 @@ def filters_of(name: str, encoding: Mapping[str, Any], is_asked: bool, goal: Goa
     if encoding.get("fletcher32"):
         filters.append("fletcher32")
     if is_zarr and not filters and compressors == "auto":
-        # As zarr does by itself.
+        # The default of zarr.
         filters.append({"zstd": {"level": 0}})
     return filters or None
 
 
 def _portable(encoding: Mapping[str, Any], goal: Goal) -> Mapping[str, Any]:
-    """The encoding of a file that was read, with Deflate for compression that the target does not have."""
+    """The encoding of a file that was read, with Deflate in place of compression that the target does not support."""
     compression = encoding.get("compression")
-    # h5netcdf calls filters unknown that it has no name for. The NetCDF library does not read the one of h5py.
+    # h5netcdf reports filters that it cannot name as "unknown". The NetCDF library cannot read h5py's LZF.
     if compression == "unknown" or (compression == "lzf" and goal.is_netcdf):
         kept = {key: value for key, value in encoding.items() if key not in ("compression_opts", "complevel")}
         return {**kept, "compression": "gzip", "shuffle": True}
@@ -167,12 +167,12 @@ def _checked(name: str, key: str, asked: Any, filters: list[Any], is_asked: bool
 
 
 def _main(name: str, encoding: Mapping[str, Any], is_asked: bool) -> Any:
-    """The filter that compresses."""
+    """The compression filter."""
     compression = encoding.get("compression")
     key = "complevel" if encoding.get("compression_opts") is None else "compression_opts"
     level = encoding.get(key)
     if compression is None:
-        # As the engine netcdf4 tells of a file.
+        # The form in which the engine netcdf4 reports the filters of a file.
         compression = next((key for key in ("zlib", "zstd", "bzip2", "szip") if encoding.get(key)), None)
         if isinstance(told := encoding.get("blosc"), Mapping):
             compression, encoding = told["compressor"], {**encoding, "blosc_shuffle": told["shuffle"]}
@@ -180,7 +180,7 @@ def _main(name: str, encoding: Mapping[str, Any], is_asked: bool) -> Any:
     if is_asked:
         check_filters(name, key, level, [made])
     elif isinstance(made, dict) and not 0 <= made.get("deflate", 0) <= _MAX_LEVEL:
-        # What a file says may be no level.
+        # A file may state an invalid level.
         made = {"deflate": _LEVEL}
     return made
 
@@ -205,4 +205,4 @@ def _compressing(name: str, compression: Any, level: Any, encoding: Mapping[str,
             shuffle = blosc_shuffle(name, encoding.get("blosc_shuffle", 1))
             return {"blosc": {"codec": _BLOSC[compression], "level": level, "shuffle": shuffle}}
     known = ", ".join(["zlib", "gzip", "zstd", "bzip2", "szip", "lzf", *_BLOSC])
-    raise ValueError(f"{name}: compression {compression!r}, expected one of {known}; or filters=[…]")
+    raise ValueError(f"{name}: compression {compression!r}, expected one of {known}; alternatively, use filters=[…]")

@@ -1,4 +1,4 @@
-"""Groups of stores as data stores of xarray."""
+"""Groups of stores as xarray data stores."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .encoding import encoding_of
 
 
 class MissingVariableWarning(UserWarning):
-    """An array or an attribute cannot be read, and the dataset does not have it."""
+    """An array or an attribute cannot be read, and is missing from the dataset."""
 
 
 class PhonyNames:
-    """Names for dimensions that have none. A tree shares one, so that no name means two lengths."""
+    """Names for unnamed dimensions. A tree shares one instance, so that no name stands for two lengths."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def next(self, taken: Container[str]) -> str:
-        """A name that nothing has yet."""
+        """A name that is not in use yet."""
         while True:
             name = f"phony_dim_{self.count}"
             self.count += 1
@@ -56,9 +56,9 @@ class GroupStore(AbstractDataStore):
         self._drop = frozenset(drop)
         self._phony = phony or PhonyNames()
         self._is_zarr = group.format.startswith("Zarr")
-        # Of variables by their paths.
+        # Names of variables by their paths.
         self._names: dict[str, str] = {}
-        # Warnings that were given, where a group is read again.
+        # Warnings that were already issued, because a group may be read again.
         self._told: set[str] = set() if told is None else told
         self._zarr_fill_is_missing = zarr_fill_is_missing
         self._source = source_of(group.location)
@@ -82,7 +82,7 @@ class GroupStore(AbstractDataStore):
     def get_variables(self) -> dict[str, Variable]:
         at = self._group.name
         if self._group.format == "TileDB" and _hyperslab.has_cells(self._group._opened.file, at):
-            self._warn(f"the variables of {at} are missing: it is a sparse array, whose cells are rows of hyperslab.table(…)")
+            self._warn(f"the variables of {at} are missing: it is a sparse array; read its cells with hyperslab.table(…)")
             return {}
         opened = dict(self._opened())
         names = self._dimension_names(opened)
@@ -101,7 +101,7 @@ class GroupStore(AbstractDataStore):
         return variables
 
     def _read_ahead(self, indexes: dict[str, Array]) -> dict[str, Any]:
-        """What becomes indexes, read at the same time, where each request takes long and values are requested one by one."""
+        """Read the arrays that become indexes concurrently, for storage with slow requests and one request for each value."""
         far = self._group._opened.keyed
         if far is None or not far.is_far or len(indexes) < 2:
             return {}
@@ -113,7 +113,7 @@ class GroupStore(AbstractDataStore):
             return {name: threads.submit(_lazy, array, is_index=True) for name, array in indexes.items()}
 
     def leave_out(self, path: str, error: Exception) -> None:
-        """Warns that a variable is missing. Errors that may go away are raised: a dataset must not depend on the network."""
+        """Warn that a variable is missing. Transient errors are raised instead: a dataset must not depend on the network."""
         if isinstance(error, ReadError) or not isinstance(error, (Error, ValueError, TypeError)):
             raise error
         self._warn(f"the variable {path} is missing, because it cannot be read: {error}")
@@ -124,7 +124,7 @@ class GroupStore(AbstractDataStore):
             warn(message, category)
 
     def name_of(self, path: str) -> str | None:
-        """The variable that is at a path."""
+        """The name of the variable at a path."""
         return self._names.get(path)
 
     def _opened(self) -> Iterator[tuple[str, Array]]:
@@ -146,10 +146,10 @@ class GroupStore(AbstractDataStore):
                 self.leave_out(path, error)
 
     def _dimension_names(self, opened: dict[str, Array]) -> dict[str, tuple[str, ...]]:
-        """The dimensions of arrays. Those without names are named by their lengths, as h5netcdf does.
+        """The dimensions of arrays. Unnamed ones are named by their lengths, as in h5netcdf.
 
-        An array takes for each length the first dimension of the group that has it, and for the second dimension of the same
-        length the second one. Only as many new ones are made as one array needs.
+        For each length, an array uses the first dimension of the group with this length, and the second one for its second
+        dimension of the same length. No more new names are made than a single array needs.
         """
         named = {name: _names(array) for name, array in opened.items()}
         needed: Counter[int] = Counter()
@@ -174,7 +174,7 @@ class GroupStore(AbstractDataStore):
         except (Error, ValueError, TypeError) as error:
             if isinstance(error, ReadError):
                 raise
-            # The elements can be read nevertheless.
+            # The elements can still be read.
             self._warn(f"the attributes of {array.path} are missing, because they cannot be read: {error}")
             attributes = {}
         if self._is_zarr:
@@ -186,7 +186,7 @@ class GroupStore(AbstractDataStore):
             self._add_labels(array, attributes)
             encoding = encoding_of(array, dims, array.storage_dict())
             if lazy.has_missing_as_nan:
-                # As integers they would need a fill value, which the file does not have.
+                # Stored as integers, they would need a fill value, which the file does not have.
                 encoding.pop("dtype", None)
             encoding["original_shape"] = _shape(array)
             if (digits := attributes.pop("least_significant_digit", None)) is not None:
@@ -202,27 +202,27 @@ class GroupStore(AbstractDataStore):
         return Variable(dims, elements, attributes, encoding, fastpath=True)
 
     def _add_counted(self, array: Array, attributes: dict[str, Any]) -> None:
-        """Tells what counts of times are, in attributes that the array does not have itself."""
+        """Add attributes that define counts of times, unless the array has them itself."""
         told = counted(array)
         if told:
             for name, value in told.items():
                 attributes.setdefault(name, value)
             since = f" since {told['epoch']}" if "epoch" in told else ""
             self._warn(
-                f"the times of {array.path} are shown as counts of {told['units']}{since}: xarray has no such unit."
+                f"the times of {array.path} are shown as counts of {told['units']}{since}: xarray does not support this unit."
                 f" NaT is {np.iinfo('i8').min}",
                 UserWarning,
             )
 
     def _add_labels(self, array: Array, attributes: dict[str, Any]) -> None:
-        """Tells the labels of an enumeration as CF does, unless its datatype has a name, by which NetCDF knows it."""
+        """Add the labels of an enumeration as CF attributes, unless its datatype has a name, by which NetCDF knows it."""
         members = labels(array)
         if not members or array.datatype_path is not None or "flag_meanings" in attributes:
             return
         if any(not name or name.split() != [name] for name in members):
             self._warn(
-                f"the labels of {array.path} are missing, because flag_meanings has none with blanks: {', '.join(map(repr, members))};"
-                f" hyperslab.open(…)[{array.path!r}].dtype has them",
+                f"the labels of {array.path} are missing, because flag_meanings cannot contain labels that are empty or have"
+                f" blanks: {', '.join(map(repr, members))}; hyperslab.open(…)[{array.path!r}].dtype has them",
                 UserWarning,
             )
             return
@@ -231,7 +231,7 @@ class GroupStore(AbstractDataStore):
 
 
 def _lazy(array: Array, *, is_index: bool) -> LazyArray:
-    """The elements of an array. What becomes an index is read now: xarray reads all of it when this engine has returned."""
+    """The elements of an array. An index is read now, as xarray reads all of it anyway after this engine has returned."""
     lazy = LazyArray(array)
     if is_index:
         lazy.read_early()
@@ -239,7 +239,7 @@ def _lazy(array: Array, *, is_index: bool) -> LazyArray:
 
 
 def _names(array: Array) -> tuple[Any, ...]:
-    """Names of the dimensions of an array, None for those without."""
+    """Names of the dimensions of an array; None for unnamed ones."""
     if array.is_empty_space:
         return (None,)
     paths = array.dimension_paths
@@ -249,7 +249,7 @@ def _names(array: Array) -> tuple[Any, ...]:
 
 
 def _shape(array: Array) -> tuple[int, ...]:
-    """Shape of a variable. A null dataspace is shown as no elements along one dimension, so that its attributes are there."""
+    """Shape of a variable. A null dataspace is shown as an empty dimension, so that its attributes are available."""
     return (0,) if array.is_empty_space else array.shape
 
 
@@ -265,7 +265,7 @@ def _filled(dims: tuple[Any, ...], shape: tuple[int, ...], by_length: dict[int, 
 
 
 def cleaned(attributes: dict[str, Any], dtype: np.dtype[Any] | None = None) -> dict[str, Any]:
-    """Attributes as netCDF4 gives them: one value is not a list, and nothing is an empty text."""
+    """Attributes as netCDF4 returns them: a single value is not a list, and a null value is an empty string."""
     for name, value in attributes.items():
         if value is None:
             attributes[name] = ""

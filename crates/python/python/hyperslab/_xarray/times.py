@@ -1,4 +1,4 @@
-"""Times as the counts that are stored."""
+"""Times as stored counts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from xarray.coding.variables import _is_time_like
 from xarray.conventions import encode_cf_variable
 from xarray.core.common import contains_cftime_datetimes
 
-# What xarray stores for NaT among integers.
+# The integer that xarray stores for NaT.
 _NAT = np.iinfo("i8").min
 
 
 def check_missing(name: Any, variable: xr.Variable) -> None:
-    """Refuse missing times as integers that have no number for them, and would be the epoch. Those of Dask are looked at later."""
+    """Refuse to store missing times as integers without a value for them, where they would become the epoch. Dask arrays are
+    checked later."""
     encoding = variable.encoding
     if variable.dtype.kind not in "mM" or variable.chunks is not None or encoding.get("dtype") is None:
         return
@@ -24,11 +25,12 @@ def check_missing(name: Any, variable: xr.Variable) -> None:
         return
     kind = np.dtype(encoding["dtype"])
     if kind.kind in "iu" and kind != "i8" and bool(np.isnat(variable.values).any()):
-        raise ValueError(f"{name}: missing times as {kind} without a _FillValue, expected one, or dtype float64 or int64")
+        raise ValueError(f"{name}: missing times stored as {kind} need a _FillValue, or dtype float64 or int64")
 
 
 def check_counts(name: Any, variable: xr.Variable) -> None:
-    """Refuse times whose counts the integers of their encoding do not hold, where xarray lets them wrap. Those of Dask it refuses."""
+    """Refuse times whose counts do not fit the integers of their encoding, where xarray lets them wrap. In Dask arrays, xarray
+    refuses them itself."""
     encoding = variable.encoding
     asked = encoding.get("dtype")
     if asked is None or variable.chunks is not None or _kind(asked) not in "iu" or np.dtype(asked) == "i8":
@@ -38,7 +40,7 @@ def check_counts(name: Any, variable: xr.Variable) -> None:
     kind, trial = np.dtype(asked), variable.copy(deep=False)
     trial.encoding = {key: value for key, value in encoding.items() if key in ("units", "calendar")} | {"dtype": np.dtype("i8")}
     with warnings.catch_warnings():
-        # It is encoded once more, and warns then.
+        # The variable is encoded again later, which issues the warnings.
         warnings.simplefilter("ignore")
         made = encode_cf_variable(trial, name=name)
     counts = np.asarray(made.values)
@@ -52,9 +54,9 @@ def check_counts(name: Any, variable: xr.Variable) -> None:
 
 
 def as_counts(name: Any, variable: xr.Variable, is_asked: bool) -> xr.Variable:
-    """The variable without a dtype of times in its encoding, which stores have that know times.
+    """The variable without a time dtype in its encoding, which comes from stores with a time type.
 
-    Counts would be cast to it, and be times since 1970 whatever their units say.
+    Otherwise counts would be cast to it, and become times since 1970 whatever their units say.
     """
     asked = variable.encoding.get("dtype")
     if asked is None or _kind(asked) not in "mM":
@@ -67,7 +69,7 @@ def as_counts(name: Any, variable: xr.Variable, is_asked: bool) -> xr.Variable:
 
 
 def as_count(name: str, fill: Any, dtype: np.dtype[Any]) -> Any:
-    """The fill value of a store that knows times, of an array that has counts instead. None for that of the format."""
+    """The fill value from a store with a time type, for an array of counts. None for the default of the format."""
     if not isinstance(fill, (np.datetime64, np.timedelta64)) or dtype.kind in "mM":
         return fill
     if not np.isnat(fill):
@@ -78,10 +80,10 @@ def as_count(name: str, fill: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def with_nan(name: Any, variable: xr.Variable) -> xr.Variable:
-    """Counts of times with missing ones as floats, for formats whose integers are too short for the number that stands for NaT."""
+    """Counts of times as floats if some are missing, for formats whose integers are too short for the number that means NaT."""
     if variable.dtype != "i8" or not _is_time_like(variable.attrs.get("units")):
         return variable
-    # Whether any is missing has to be known before the variable is declared, as for the engines of xarray.
+    # As in the xarray engines, it must be known whether any is missing before the variable is declared.
     counts = np.asarray(variable.values)
     is_missing = counts == _NAT
     if not is_missing.any():
@@ -89,14 +91,14 @@ def with_nan(name: Any, variable: xr.Variable) -> xr.Variable:
     made = np.where(is_missing, variable.attrs.get("_FillValue", np.nan), counts)
     if made.dtype.kind == "f" and np.any(made[~is_missing].astype("i8") != counts[~is_missing]):
         raise ValueError(
-            f"{name}: times as {variable.attrs['units']!r}, of which some are missing, have counts that float64 does not hold;"
-            " give a coarser unit in the encoding, such as 'seconds since 1970-01-01'"
+            f"{name}: times in {variable.attrs['units']!r}, some of which are missing, have counts that float64 cannot represent"
+            " exactly; give a coarser unit in the encoding, such as 'seconds since 1970-01-01'"
         )
     return variable.copy(deep=False, data=made)
 
 
 def _kind(dtype: Any) -> str:
-    """The kind of a dtype that an encoding asks for; that of objects for what is none."""
+    """The kind of the dtype that an encoding requests; that of objects if it is not a dtype."""
     try:
         made: np.dtype[Any] = np.dtype(dtype)
     except TypeError:

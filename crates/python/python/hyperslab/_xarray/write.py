@@ -1,4 +1,4 @@
-"""Datasets and trees of xarray as stores of any format."""
+"""Writing xarray datasets and trees as stores of any format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .goal import Goal
 from .storage import aligned, chunks_of, filters_of, rounded, shards_of
 from .times import as_count
 
-# Names of an array without one, or with that of a dimension, as xarray finds them again.
+# Names for an array that has no name, or the name of a dimension, by which xarray recognizes it again.
 _ARRAY = "__xarray_dataarray_variable__"
 _ARRAY_NAME = "__xarray_dataarray_name__"
 
@@ -40,16 +40,16 @@ def write(
     """Write a dataset or a tree as NetCDF (``.nc``), HDF5 (``.h5``), Zarr (``.zarr``) or TileDB (``.tdb``).
 
     encoding: how variables are stored, by their names: dtype, scale_factor, add_offset, _FillValue, units, calendar as in xarray;
-        chunksizes, zlib, complevel, shuffle, fletcher32, or ``filters`` as in the Ndarray Data Language. Of a tree, by the paths of
-        its groups.
-    unlimited_dims: dimensions that can grow. Of a tree, by the paths of its groups.
-    format: name of the format, or that of xarray, such as "NETCDF3_CLASSIC" [default: as the name of the target says]
-    allow_loss: kinds of losses that are allowed, if the format cannot hold everything
-    options: options of the format, as of `hyperslab.convert`: ``{"zarr.struct": "legacy"}``
-    compute: whether variables of Dask are written now. Else what is returned is a `Delayed`, whose value is the report.
+        chunksizes, zlib, complevel, shuffle, fletcher32, or ``filters`` as in the Ndarray Data Language. For a tree, by the paths
+        of its groups.
+    unlimited_dims: unlimited dimensions. For a tree, by the paths of its groups.
+    format: name of the format, or xarray's name for it, such as "NETCDF3_CLASSIC" [default: inferred from the name of the target]
+    allow_loss: kinds of losses that are allowed, if the format cannot represent everything
+    options: options of the format, as for `hyperslab.convert`: ``{"zarr.struct": "legacy"}``
+    compute: whether Dask variables are written now. Otherwise a `Delayed` is returned, whose value is the report.
 
-    The report tells what the format does not store as it is. Variables of Dask are encoded and stored by its workers, in any
-    process. Nothing is at the target before all of it is there.
+    The report lists what the format cannot store unchanged. Dask variables are encoded and stored by the Dask workers, in any
+    process. The target appears only when it is complete.
     """
     target = target_path(target)
     goal = Goal.of(target, format)
@@ -84,7 +84,7 @@ def _delayed(report: LossReport) -> Any:
 
 
 def _nodes(data: xr.Dataset | xr.DataArray | xr.DataTree) -> dict[str, tuple[str, xr.Dataset]]:
-    """Datasets by their paths in the store, each with its path in the tree. That of the root has what it inherits."""
+    """Datasets by their paths in the store, each with its path in the tree. The root dataset includes what it inherits."""
     if isinstance(data, xr.DataTree):
         nodes = {}
         for relative, node in data.subtree_with_keys:
@@ -110,7 +110,7 @@ def _check_groups(data: Any, encoding: Mapping[str, Any] | None) -> None:
 
 
 def _growing(dataset: xr.Dataset, asked: Any, group: str | None) -> list[str]:
-    """Dimensions that can grow."""
+    """The unlimited dimensions."""
     if group is not None and isinstance(asked, Mapping):
         asked = asked.get(group)
     origin = "'dataset.encoding'" if asked is None else "'unlimited_dims-kwarg'"
@@ -134,9 +134,9 @@ def _add(
     growing: Sequence[str],
     sizes: dict[str, dict[str, int]],
 ) -> dict[str, tuple[str, Any]]:
-    """Add the variables of a group, and return those whose values come later, with their names.
+    """Add the variables of a group, and return those whose values are written later, with their names.
 
-    sizes: the dimensions of groups by their paths; those of this one are added
+    sizes: the dimensions of groups by their paths; those of this group are added
     """
     prefix = path.rstrip("/")
     variables, attrs = encoded(dataset, encoding, goal)
@@ -215,7 +215,7 @@ def _fill(
 @xr.register_dataset_accessor("hyperslab")
 @xr.register_datatree_accessor("hyperslab")
 class Accessor:
-    """``dataset.hyperslab.write(target)``, and the same of an array and of a tree."""
+    """``dataset.hyperslab.write(target)``, also for an array or a tree."""
 
     def __init__(self, data: xr.Dataset | xr.DataArray | xr.DataTree) -> None:
         self._data = data

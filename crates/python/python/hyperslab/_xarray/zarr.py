@@ -1,7 +1,7 @@
-"""Attributes and encodings of Zarr stores, as the engine zarr of xarray gives them.
+"""Attributes and encodings of Zarr stores, as xarray's zarr engine returns them.
 
-JSON tells less than the model does, and more: numbers have no type, and attributes may be mappings or null. Where the documents of
-a store can be read, they are what xarray gets.
+JSON expresses both less and more than the model: numbers have no type, and attributes may be mappings or null. If the documents of
+a store can be read, xarray gets their content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Read = tuple[dict[str, Any], dict[str, Any]]
 
 
 def group_attributes(group: Group, attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes of a group, given those of the model."""
+    """Attributes of a group, given those from the model."""
     read = _documents(group, group.name)
     if read is not None:
         attributes = dict(read[1])
@@ -39,7 +39,7 @@ def group_attributes(group: Group, attributes: dict[str, Any]) -> dict[str, Any]
 def variable_parts(
     group: Group, array: Array, dims: tuple[str, ...], attributes: dict[str, Any], fill_is_missing: bool | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Attributes and encoding of an array, given the attributes of the model."""
+    """Attributes and encoding of an array, given the attributes from the model."""
     is_v2 = group.format == "Zarr v2"
     read = _documents(group, array.path)
     document: dict[str, Any] | None = None
@@ -49,7 +49,7 @@ def variable_parts(
         attributes.pop(_DIMENSIONS, None)
         attributes = {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
     known = None if document is None else _of_zarr_python(document)
-    # Those of the model are no longer than the array.
+    # The chunks of the model are clipped to the array.
     chunks = tuple(array.chunks or array.shape) if known is None else known.chunks
     encoding: dict[str, Any] = {"chunks": chunks, "preferred_chunks": dict(zip(dims, chunks, strict=False))}
     if known is not None:
@@ -73,7 +73,7 @@ def variable_parts(
 
 
 def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The fill value that an attribute means. Floats and bytes are written in base 64."""
+    """The fill value that an attribute encodes. Floats and bytes are written in base 64."""
     try:
         if dtype.kind == "f" and isinstance(value, str):
             return struct.unpack("<d", base64.standard_b64decode(value))[0]
@@ -83,7 +83,7 @@ def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
         if dtype.kind == "S" and isinstance(value, str):
             return base64.standard_b64decode(value)
     except (binascii.Error, struct.error, ValueError):
-        # Others write a number as JSON does, and "NaN".
+        # Other writers use JSON numbers, and "NaN".
         return dtype.type(value)
     if dtype.kind in "iu" and isinstance(value, (int, float, np.number)):
         return int(value)
@@ -91,12 +91,12 @@ def fill_of(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _documents(group: Group, path: str) -> Read | None:
-    """The document of an array or group, and its attributes. None if there is none."""
+    """The document of an array or group, and its attributes. None if it does not exist."""
     location = group.location
     if group._opened.keyed is not None:
         return _of_keyed(group._opened).at(path)
     if isinstance(location, JoinedStores):
-        # The first store tells how arrays are stored.
+        # The first store determines how arrays are stored.
         location = location.stores[0]
     if not isinstance(location, (str, os.PathLike)):
         return None
@@ -113,19 +113,19 @@ def _documents(group: Group, path: str) -> Read | None:
 
 
 def read_ahead(group: Group, paths: Iterable[str]) -> None:
-    """Read the documents of arrays together, where each request takes long."""
+    """Read the documents of arrays together if requests are slow."""
     if group._opened.keyed is not None:
         _of_keyed(group._opened).fetch(paths)
 
 
 class _Documents:
-    """The documents of a storage of values under keys. Consolidated ones are read at once."""
+    """The documents in a key-value storage. Consolidated ones are read at once."""
 
     _NAMES = ("zarr.json", ".zarray", ".zgroup", ".zattrs")
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage
-        # By their keys; None for those that are not there.
+        # Documents by their keys; None for missing ones.
         self._known: dict[str, dict[str, Any] | None] = {}
         root, metadata = self._request(["zarr.json", ".zmetadata"])
         if root is not None:
@@ -135,7 +135,7 @@ class _Documents:
             self._learn(metadata.get("metadata") or {})
 
     def _learn(self, documents: dict[str, Any]) -> None:
-        """Note consolidated documents, whose nodes have no others."""
+        """Store consolidated documents. Their nodes have no other documents."""
         for key in documents:
             folder = key.rpartition("/")[0]
             self._known.update(dict.fromkeys((_key(folder, name) for name in self._NAMES)))
@@ -150,7 +150,7 @@ class _Documents:
         return read
 
     def fetch(self, paths: Iterable[str]) -> None:
-        """Read what is not known yet, with one request."""
+        """Read the documents that are not known yet, in one batch of requests."""
         keys = [_key(path.strip("/"), name) for path in paths for name in self._NAMES]
         unknown = [key for key in keys if key not in self._known]
         if unknown:
@@ -192,7 +192,7 @@ def _parsed(content: bytes) -> dict[str, Any] | None:
 
 
 def _of_zarr_python(document: dict[str, Any]) -> Any:
-    """The array as zarr-python knows it. None if it is not installed, or does not know it."""
+    """The array as interpreted by zarr-python. None if zarr-python is not installed, or cannot interpret it."""
     try:
         from zarr import AsyncArray
         from zarr.storage import MemoryStore, StorePath
@@ -203,5 +203,5 @@ def _of_zarr_python(document: dict[str, Any]) -> Any:
         _ = made.compressors, made.filters, made.shards
         return made
     except Exception:
-        # zarr-python raises many kinds of errors at metadata that it does not know.
+        # zarr-python raises many kinds of errors for metadata that it does not know.
         return None

@@ -1,1 +1,1 @@
-"""Stores of any format in the words of Zarr: what `hyperslab.zarr` and `hyperslab.virtual` share."""
+"""Stores of any format expressed as Zarr: what `hyperslab.zarr` and `hyperslab.virtual` share."""

@@ -1,6 +1,6 @@
-"""Filters of stored chunks as codecs of numcodecs, which are those of Zarr.
+"""Filters of stored chunks as numcodecs codecs, which Zarr uses.
 
-A codec is the dictionary that numcodecs configures it with: ``{"id": "zlib", "level": 4}``. Codecs are in the order of writing.
+A codec is its numcodecs configuration: ``{"id": "zlib", "level": 4}``. Codecs are in the order in which writing applies them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Codec = dict[str, Any]
 
-# Those that numcodecs is built with.
+# The Blosc codecs that numcodecs is built with.
 _BLOSC_CODECS = frozenset({"blosclz", "lz4", "lz4hc", "zlib", "zstd"})
 _BLOSC_SHUFFLE = {"none": 0, "byte": 1, "bit": 2}
 
@@ -45,7 +45,7 @@ def _fletcher32(parameters: dict[str, Any], size: int) -> Codec | None:
 
 
 def _crc32c(parameters: dict[str, Any], size: int) -> Codec | None:
-    # The checksum may also come first, which Zarr has no codec for.
+    # The checksum may also come first, for which Zarr has no codec.
     return {"id": "crc32c"} if not parameters else None
 
 
@@ -63,8 +63,8 @@ def _blosc(parameters: dict[str, Any], size: int) -> Codec | None:
     }
 
 
-# The names are those of the Ndarray Data Language. Filters that are framed differently in HDF5 than in numcodecs, as lz4 is, or
-# that only other packages have, are not here.
+# The names are those of the Ndarray Data Language. Filters that HDF5 frames differently from numcodecs, such as lz4, and
+# filters that only other packages provide are not listed.
 _OF_FILTERS: dict[str, Callable[[dict[str, Any], int], Codec | None]] = {
     "deflate": _zlib,
     "gzip": _gzip,
@@ -81,7 +81,7 @@ _ROUNDING = frozenset({"bitgroom", "granularbitround"})
 
 
 def codecs_of(array: Array) -> tuple[Codec, ...] | None:
-    """The codecs that decode the stored chunks of an array to the bytes of elements. None if there are none in Zarr."""
+    """The codecs that decode the stored chunks of an array to the bytes of elements. None if Zarr does not have them."""
     size = element_size(array)
     codecs = []
     for name, parameters in array.filters:
@@ -98,19 +98,19 @@ def codecs_of(array: Array) -> tuple[Codec, ...] | None:
 
 
 def element_size(array: Array) -> int:
-    """Bytes of an element with the dimensions that it has itself."""
+    """Size of an element in bytes, including its inner dimensions."""
     inner = array.shape[len(array.dimension_paths) :]
     return int(array.dtype.itemsize * np.prod(inner, dtype=object))
 
 
 def stored_dtype(array: Array) -> np.dtype[Any] | None:
-    """The dtype that decoded bytes of stored chunks have. None if no dtype has these, so that elements have to be converted."""
+    """The dtype of the decoded bytes of stored chunks. None if no dtype describes them and elements have to be converted."""
     known = getattr(array, "stored_dtype", None)
     if known is not None:
         return np.dtype(known) if isinstance(known, (np.dtype, str)) else None
     dtype, storage = array.dtype, array.storage
     if dtype == "S1" and array._opened.file.format.startswith("NetCDF"):
-        # Characters, not texts: they have no end.
+        # Characters, not strings: they have no terminator.
         return dtype
     if dtype.kind not in "iufcb" or array.datatype.startswith(("nullable", "bitfield")):
         return None
@@ -118,14 +118,14 @@ def stored_dtype(array: Array) -> np.dtype[Any] | None:
         return dtype.newbyteorder(">")
     if "layout" not in storage or storage.get("native", {}).get("hdf5", {}).keys() & {"bit_padding", "unfiltered_edges"}:
         return None
-    # Numbers of several bytes have an order; those of a byte have none.
+    # Only numbers of several bytes have a byte order.
     orders: dict[str, Literal["<", ">"]] = {"little": "<", "big": ">"}
     order = orders.get(storage.get("endian", "little" if dtype.itemsize == 1 else ""))
     return dtype.newbyteorder(order) if order else None
 
 
 def in_v3(codecs: Sequence[Codec], dtype: np.dtype[Any]) -> list[dict[str, Any]]:
-    """The codecs as those of a document of Zarr v3, after the codec that makes bytes of elements."""
+    """The codecs as in a Zarr v3 document, after the codec that converts elements to bytes."""
     written: list[dict[str, Any]] = [bytes_codec(dtype)]
     for codec in codecs:
         configuration = {key: value for key, value in codec.items() if key != "id"}
@@ -143,18 +143,18 @@ def in_v3(codecs: Sequence[Codec], dtype: np.dtype[Any]) -> list[dict[str, Any]]
 
 
 def bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
-    """The codec of Zarr v3 that makes bytes of elements."""
+    """The Zarr v3 codec that converts elements to bytes."""
     if dtype.kind in "iufcMmU" and (dtype.itemsize > 1 or dtype.kind == "U"):
         return {"name": "bytes", "configuration": {"endian": "big" if dtype.byteorder == ">" else "little"}}
     return {"name": "bytes"}
 
 
-# What is a compressor in the documents of Zarr v2; others are filters.
+# Codecs that are compressors in Zarr v2 documents; all others are filters.
 _COMPRESSORS = frozenset({"zlib", "gzip", "zstd", "bz2", "blosc"})
 
 
 def in_v2(codecs: Sequence[Codec]) -> dict[str, Any]:
-    """The members `filters` and `compressor` of a document of Zarr v2."""
+    """The members `filters` and `compressor` of a Zarr v2 document."""
     filters, compressor = list(codecs), None
     if filters and filters[-1]["id"] in _COMPRESSORS:
         compressor = filters.pop()
@@ -162,7 +162,7 @@ def in_v2(codecs: Sequence[Codec]) -> dict[str, Any]:
 
 
 def encoded(codecs: Sequence[Codec], chunk: bytes) -> bytes:
-    """The bytes of a chunk as codecs store them."""
+    """The bytes of a chunk, encoded with codecs."""
     from numcodecs import get_codec
     from numcodecs.compat import ensure_bytes
 

@@ -1,4 +1,4 @@
-"""Documents of Zarr: `zarr.json` of v3, and `.zarray`, `.zgroup`, `.zattrs` of v2, which kerchunk uses."""
+"""Zarr metadata documents: `zarr.json` of v3, and `.zarray`, `.zgroup`, `.zattrs` of v2, which kerchunk uses."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def array_v3(plan: Plan, dims: tuple[str, ...], *, separator: str = "/") -> Json
 
 
 def consolidated_v3(root: Json, documents: Mapping[str, Json]) -> Json:
-    """The document of the root with those of all below it."""
+    """The document of the root, including those of all nodes below it."""
     return root | {"consolidated_metadata": {"kind": "inline", "must_understand": False, "metadata": dict(documents)}}
 
 
 def array_v2(plan: Plan, dims: tuple[str, ...], *, fills: bool) -> tuple[Json, Json]:
     """The documents `.zarray` and `.zattrs` of an array.
 
-    fills: whether chunks are missing that have the fill value. Where none are, the fill value is not stated, as xarray takes
-        the one of v2 for that of missing data.
+    fills: whether there are missing chunks, which have the fill value. If there are none, the fill value is not stated, as
+        xarray treats a v2 fill value as missing data.
     """
     attributes = attributes_of(plan.array)
     _set_missing(attributes, plan)
@@ -77,12 +77,13 @@ def array_v2(plan: Plan, dims: tuple[str, ...], *, fills: bool) -> tuple[Json, J
 
 
 def attributes_of(of: Group | Array) -> Json:
-    """Attributes as JSON has them."""
+    """Attributes as JSON values."""
     return {name: json_value(value) for name, value in of.attrs.items()}
 
 
 def json_value(value: Any) -> Any:
-    """A value of an attribute in the words of JSON. What has none there is a text: dates in ISO 8601, bytes in Base64."""
+    """An attribute value as a JSON value. What JSON cannot represent becomes a string: dates in ISO 8601, bytes decoded as UTF-8 with
+    U+FFFD for invalid bytes, and opaque values (`np.void`) in Base64."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -110,13 +111,13 @@ def json_value(value: Any) -> Any:
 
 
 def _set_missing(attributes: Json, plan: Plan) -> None:
-    """Name the value of elements that are missing, where the type of elements says that they can be."""
+    """State the value of missing elements, if the type of elements allows missing ones."""
     if plan.is_masked and plan.dtype is not None:
         attributes.setdefault("_FillValue", json_value(plan.missing))
 
 
 def _encode_missing(attributes: Json, dtype: np.dtype[Any] | None) -> None:
-    """Encode `_FillValue` as xarray does in Zarr v3. It cannot decode that of other types than numbers, which is left out."""
+    """Encode `_FillValue` as xarray does in Zarr v3. For non-numeric types, xarray cannot decode it, so it is left out."""
     if "_FillValue" not in attributes:
         return
     value = _single(attributes.pop("_FillValue"))
@@ -130,7 +131,7 @@ def _encode_missing(attributes: Json, dtype: np.dtype[Any] | None) -> None:
         elif kind in ("i", "u", "b") and kind:
             attributes["_FillValue"] = int(value) if kind != "b" else bool(value)
     except (TypeError, ValueError):
-        # It is none of this type, so that no element is equal to it.
+        # The value is not of this type, so no element is equal to it.
         return
 
 
@@ -139,12 +140,12 @@ def _double(number: float) -> str:
 
 
 def _type_v3(dtype: np.dtype[Any] | None, fill: Any) -> tuple[Any, Any]:
-    """The members `data_type` and `fill_value` of a document, in the words of the installed version of zarr."""
+    """The members `data_type` and `fill_value` of a document, in the notation of the installed version of zarr."""
     if dtype is None:
         return "string", fill
     of = _zarr_type(dtype)
     with warnings.catch_warnings():
-        # Types that are in no specification yet: zarr warns when it reads them as well.
+        # This ignores warnings about types without a specification. zarr issues them when it reads such types as well.
         warnings.simplefilter("ignore")
         return _data_type(dtype), of.to_json_scalar(fill, zarr_format=3)
 
@@ -157,7 +158,7 @@ def _zarr_type(dtype: np.dtype[Any]) -> Any:
 
 
 def _single(value: Any) -> Any:
-    """The only element of a list of one; other values as they are."""
+    """The only element of a list of one; other values are returned unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
@@ -167,15 +168,15 @@ def _data_type(dtype: np.dtype[Any]) -> Any:
 
 
 def has_bytes_for_compounds(dtype: np.dtype[Any] | None) -> bool:
-    """Whether members of elements are compounds, which the documents of v2 describe as bytes."""
+    """Whether members of elements are themselves compounds, which v2 documents describe as bytes."""
     return dtype is not None and dtype.names is not None and any(dtype[name].names is not None for name in dtype.names)
 
 
 def _descr(dtype: np.dtype[Any]) -> Any:
-    """A dtype in the words of Zarr v2."""
+    """A dtype in Zarr v2 notation."""
     if dtype.names is None:
         return dtype.str
-    # A compound within another is bytes, as zarr 3 does not read its description in v2.
+    # A nested compound is described as bytes, as zarr 3 does not read its v2 description.
     members = [(name, dtype[name]) for name in dtype.names]
     return [[name, of.str if of.names is None else f"|V{of.itemsize}"] for name, of in members]
 

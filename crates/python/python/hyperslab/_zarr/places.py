@@ -1,4 +1,4 @@
-"""Where the chunks of arrays lie, and reading them as they are stored."""
+"""Where the chunks of arrays are stored, and reading them in stored form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .plans import Plan
 class Places:
     """The places of the stored chunks of an array, found by index.
 
-    number: of each chunk in row-major order of the grid, ascending
+    number: number of each chunk in row-major order of the grid, ascending
     table: offsets, lengths, masks and files in the same order
     has_fill: whether chunks that were never written have the fill value that the document states
     """
@@ -55,7 +55,7 @@ class Places:
         return placement[-1] == "all" and not masks.any() and not is_split
 
     def _has_fill(self) -> bool:
-        """Whether an element of a chunk that was never written is what the document says. The engine knows best."""
+        """Whether an element of a chunk that was never written, as read by the engine, is the fill value of the document."""
         grid = self.plan.grid[: self.plan.array_rank]
         count = math.prod(grid)
         if len(self.number) == count:
@@ -95,7 +95,7 @@ class Places:
 
 
 def agrees(plan: Plan) -> bool:
-    """Whether the first elements of two stored chunks, decoded with codecs of Zarr, are what the engine reads."""
+    """Whether the first elements of two stored chunks, decoded with Zarr codecs, equal what the engine reads."""
     array, reader = plan.array, _reader(plan.array)
     starts, offsets, lengths, masks, files, which, word = plan.placement
     if word != "all" or reader is None:
@@ -113,7 +113,7 @@ def agrees(plan: Plan) -> bool:
         try:
             stored = decoded(plan.codecs, reader.read(files[int(which[row])], int(offsets[row]), length))
         except Exception:
-            # Codecs have exceptions of their own. Chunks in several parts are not decoded either.
+            # Codecs raise exceptions of their own. Chunks that consist of several parts also cannot be decoded.
             return False
         found = np.frombuffer(stored[: expected.nbytes], dtype)
         if found.astype(expected.dtype).tobytes() != expected.tobytes():
@@ -121,20 +121,20 @@ def agrees(plan: Plan) -> bool:
     return True
 
 
-# Elements of a chunk that are looked at.
+# Maximum number of elements of a chunk to compare.
 _SAMPLE = 1 << 14
 
 
 def _first_gap(numbers: np.ndarray) -> int:
-    """The first number from 0 on that is not in an ascending list."""
+    """The smallest number, starting from 0, that is not in an ascending list."""
     apart = np.flatnonzero(numbers != np.arange(len(numbers), dtype=numbers.dtype))
     return int(apart[0]) if len(apart) else len(numbers)
 
 
 class _Files:
-    """Bytes of a file, or of the files of a folder; or of files that are named by their whole paths.
+    """Bytes of a file, of the files in a folder, or of files that are named by their full paths.
 
-    stamps: of files when they were opened, by their paths
+    stamps: stamps of the files when they were opened, by path
     """
 
     def __init__(self, base: str, stamps: dict[str, tuple[int, ...]]) -> None:
@@ -164,7 +164,7 @@ class _Files:
 
 
 class _Memory:
-    """Bytes that are there."""
+    """Bytes in memory."""
 
     def __init__(self, content: bytes) -> None:
         self._content = memoryview(content)
@@ -192,12 +192,12 @@ class _OfKeyed:
     def read(self, name: str | None, offset: int, length: int) -> bytes:
         found = self._storage.ranges_of(name, [(offset, offset + length)])
         if found is None:
-            raise OSError(f"{name} is not there any more")
+            raise OSError(f"{name} no longer exists")
         return bytes(found[0])
 
 
 def _reader(array: Array) -> Any:
-    """What reads stored bytes of an array; None if nothing can."""
+    """The reader for stored bytes of an array; None if there is none."""
     from .._storage import JoinedStores, storage_of
 
     of = array._opened
@@ -208,7 +208,7 @@ def _reader(array: Array) -> Any:
     if isinstance(of.location, (str, os.PathLike)):
         path = os.fsdecode(of.absolute)
         if os.path.isfile(path) and of.file.format.startswith("Zarr"):
-            # The values of a Zarr store in an archive are not files.
+            # The values of an archived Zarr store are not files.
             return None
         if os.path.exists(path):
             return _Files(path, of.stamps)

@@ -1,4 +1,4 @@
-"""How groups and arrays appear in Zarr: types, chunks and codecs of arrays, and what has no place in Zarr."""
+"""How groups and arrays appear in Zarr: types, chunks and codecs of arrays, and what Zarr cannot represent."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .._stores import DEFAULTS, named
 from .._warnings import warn
 from .codecs import Codec, codecs_of, encoded, stored_dtype
 
-# What chunks of arrays without chunks should have: enough for a read to be fast, little enough for many at a time.
+# Chunk sizes in bytes for arrays without chunks: large enough for fast reads, small enough to hold many at a time.
 _SMALLEST, _WANTED, _LARGEST = 1 << 20, 4 << 20, 8 << 20
 
-# Members of a compound that are arrays become compounds of as many members, up to this many.
+# Arrays within a compound become compounds with a member for each element, up to this many.
 _MAX_MEMBERS = 64
 
 
@@ -31,18 +31,18 @@ _WITH_COLUMNS = ("TileDB", "NDL")
 
 
 class Unpresentable(ValueError):
-    """An object that Zarr has no place for."""
+    """An object that Zarr cannot represent."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """How an array appears in Zarr.
 
-    dtype: of elements in Zarr, in the byte order of chunks; None for texts of variable length
-    shape: of the array, with the dimensions that elements have themselves
+    dtype: dtype of elements in Zarr, in the byte order of chunks; None for variable-length strings
+    shape: shape of the array, including the inner dimensions of elements
     chunks: shape of the chunks
-    codecs: what chunks are encoded with, as numcodecs configures them, after elements became bytes
-    is_stored: whether chunks are those of the file; otherwise they are made of elements
+    codecs: numcodecs configurations of the codecs that encode the bytes of elements
+    is_stored: whether chunks are those of the file; otherwise they are made from elements
     """
 
     array: Array
@@ -59,12 +59,12 @@ class Plan:
 
     @cached_property
     def placement(self) -> tuple[Any, ...]:
-        """Where the chunks of the file are, as `places` of arrays tells it: those within shards, where there are any."""
+        """Where the chunks of the file are stored, as returned by `Array.places`: the inner chunks, if there are shards."""
         return self.array.places(True)
 
     @cached_property
     def has_chunks_of_file(self) -> bool:
-        """Whether chunks have the shape of those in the file, and places there, though they are made of elements."""
+        """Whether chunks have the shape and the places of those in the file, although they are made from elements."""
         if self.dtype is None or self.is_masked or not self.array.chunks:
             return False
         sides = zip(self.array.chunks, self.chunks, self.shape, strict=False)
@@ -72,12 +72,12 @@ class Plan:
 
     @property
     def chunk_bytes(self) -> int:
-        """Bytes of a chunk before it is encoded; an estimate for texts."""
+        """Size of a chunk in bytes before it is encoded; an estimate for strings."""
         return math.prod(self.chunks) * (self.dtype.itemsize if self.dtype is not None else 16)
 
     @cached_property
     def fill(self) -> Any:
-        """Value of elements whose chunk is not there."""
+        """Value of elements whose chunk does not exist."""
         stated = self.array.storage.get("fill")
         if self.dtype is None:
             return stated if isinstance(stated, str) and self.array.datatype.startswith("string") else ""
@@ -85,7 +85,7 @@ class Plan:
             return np.array(stated.encode() if self.dtype.kind == "S" else stated, self.dtype)[()]
         zero = np.zeros((), self.dtype)[()]
         if stated is None:
-            # Formats have their own, as NetCDF does.
+            # Some formats have default fill values, such as NetCDF.
             stated = self.missing if self.is_masked else self.array.fill_element()
         if stated is None or isinstance(stated, (str, list)):
             return self.missing if self.is_masked else zero
@@ -96,12 +96,12 @@ class Plan:
 
     @property
     def is_masked(self) -> bool:
-        """Whether elements may be missing, which Zarr knows no word for: they have a value that no other one has."""
+        """Whether elements may be missing. Zarr has no notion of this, so a reserved value represents missing elements."""
         return self.array.datatype.startswith("nullable")
 
     @cached_property
     def missing(self) -> Any:
-        """Value of elements that are missing."""
+        """Value of missing elements."""
         assert self.dtype is not None
         stated = self.array.attrs.get("_FillValue")
         if isinstance(stated, np.generic) and stated.dtype == self.dtype:
@@ -115,14 +115,14 @@ class Plan:
         return tuple(slice(at * step, min((at + 1) * step, size)) for at, step, size in bounds)
 
     def elements(self, index: tuple[int, ...]) -> bytes | np.ndarray:
-        """The bytes of the elements of a chunk, read by the engine; those beyond the array are the fill value."""
+        """The bytes of the elements of a chunk, read by the engine; elements beyond the array are the fill value."""
         region = self.region(index)
-        # The dimensions of elements themselves are always whole.
+        # The inner dimensions of elements are always read whole.
         key = region[: self.array_rank]
         count = tuple(part.stop - part.start for part in region)
         if self.dtype is None:
             return self._texts(key, count)
-        # A single element is none of an array, and does not know the length of texts.
+        # A single element is not an array, and does not know the fixed length of strings.
         read = self.array[key] if key else np.asarray(self.array[()], dtype=self.array.dtype)
         if read.dtype == self.dtype and count == self.chunks and not self.is_masked:
             return np.ascontiguousarray(read).reshape(-1).view("u1")
@@ -140,7 +140,7 @@ class Plan:
 
         read = np.empty(count, dtype=object)
         read.reshape(-1)[:] = np.asarray(self.array.read(key), dtype=object).reshape(-1)
-        # Nulls of the array, and references that lead nowhere.
+        # Nulls of the array, and dangling references, become empty strings.
         read = np.where(np.equal(read, np.array(None)), "", read)
         if count != self.chunks:
             whole = np.full(self.chunks, self.fill, dtype=object)
@@ -149,18 +149,18 @@ class Plan:
         return bytes(VLenUTF8().encode(read.reshape(-1)))
 
     def chunk(self, index: tuple[int, ...]) -> bytes | np.ndarray:
-        """A chunk with its codecs, made of elements that the engine reads."""
+        """A chunk encoded with its codecs, made from elements that the engine reads."""
         made = self.elements(index)
         return encoded(self.codecs, bytes(made)) if self.codecs else made
 
     @cached_property
     def array_rank(self) -> int:
-        """Number of the dimensions that are not those of elements themselves."""
+        """Number of dimensions without the inner dimensions of elements."""
         return len(self.array.dimension_paths)
 
 
 def cast(of: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Elements in the dtype that they have in Zarr."""
+    """Elements converted to their dtype in Zarr."""
     if of.dtype == dtype:
         return of
     if dtype.kind == "V" and of.dtype.itemsize == dtype.itemsize:
@@ -171,8 +171,8 @@ def cast(of: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
 def plan(array: Array, *, as_stored: bool, whole: bool = False) -> Plan:
     """How an array appears in Zarr.
 
-    as_stored: whether chunks are those of the file where codecs of Zarr decode them
-    whole: whether chunks that the file does not have must not reach beyond the array
+    as_stored: whether to use the chunks of the file where Zarr codecs can decode them
+    whole: whether chunks that are not those of the file must not reach beyond the array
 
     Raises Unpresentable.
     """
@@ -204,12 +204,12 @@ def _stored_chunks(array: Array) -> tuple[int, ...] | None:
     if "chunk_grid" in told or _is_in_fortran_order(array):
         return None
     if array.chunks:
-        # What is shown as the chunk of a Zarr array ends with the array, what is stored does not.
+        # The chunk shape that is shown for a Zarr array is clipped to the array; the stored one is not.
         chunks = tuple(told.get("chunk_shape", told.get("chunks", array.chunks)))
         return chunks if len(chunks) == rank else None
     if array._opened.file.format.startswith("NetCDF-3"):
         shape = array.shape[:rank]
-        # Each record is a chunk, as those of several variables take turns.
+        # Each record is a chunk, as the records of several variables are interleaved.
         return (1, *shape[1:]) if array.unlimited[:1] == [True] else tuple(max(1, size) for size in shape)
     if array.storage.get("layout") == "contiguous":
         return tuple(max(1, size) for size in array.shape[:rank])
@@ -217,7 +217,7 @@ def _stored_chunks(array: Array) -> tuple[int, ...] | None:
 
 
 def _is_in_fortran_order(array: Array) -> bool:
-    """Whether the elements of chunks may be in column-major order, which only the documents of Zarr v2 say."""
+    """Whether the elements of chunks may be in column-major order, which only Zarr v2 documents state."""
     if not array._opened.file.format.startswith("Zarr v2") or array.ndim < 2:
         return False
     try:
@@ -229,9 +229,9 @@ def _is_in_fortran_order(array: Array) -> bool:
 
 
 def cut(shape: tuple[int, ...], itemsize: int, *, whole: bool = False) -> tuple[int, ...]:
-    """The shape of chunks of 1 to 8 MiB that divide an array along its first dimensions.
+    """The shape of chunks of 1 to 8 MiB that divide an array along its leading dimensions.
 
-    whole: whether no chunk may reach beyond the array; a dimension without a fitting divisor is then not cut
+    whole: whether no chunk may reach beyond the array; a dimension without a suitable divisor is then not cut
     """
     chunks = [max(1, size) for size in shape]
     for at, size in enumerate(chunks):
@@ -252,39 +252,39 @@ def cut(shape: tuple[int, ...], itemsize: int, *, whole: bool = False) -> tuple[
 
 
 def zarr_dtype(array: Array) -> np.dtype[Any] | None:
-    """The dtype of an array in Zarr; None for texts of variable length. Raises Unpresentable."""
+    """The dtype of an array in Zarr; None for variable-length strings. Raises Unpresentable."""
     if array.is_empty_space:
-        raise Unpresentable("it has no elements, not even none (a null dataspace)")
+        raise Unpresentable("it has a null dataspace")
     if 0 in array.shape or array._opened.file.format in _WITH_COLUMNS:
         try:
-            # Texts are not looked at here, whatever they are.
+            # Strings that are not UTF-8 do not matter here.
             array.read((slice(0, 1),) * len(array.dimension_paths), errors="replace")
         except UnsupportedError as error:
-            # The columns of sparse arrays, which have values in cells only.
+            # These are columns of sparse arrays, which have values in cells only.
             raise Unpresentable(error.detail) from None
     dtype, told = array.dtype, array.datatype
     inner = told.removeprefix("nullable(")
     if dtype.kind == "O":
-        # References are texts: the paths where they lead.
+        # References become strings: the paths of their targets.
         if inner.startswith(("string", "objref", "regref", "reference")):
             return None
-        raise Unpresentable(f"its elements are of type {told}, which are not shown as Zarr")
+        raise Unpresentable(f"its elements are of type {told}, which Zarr cannot represent")
     if dtype.hasobject:
-        raise Unpresentable(f"its elements are of type {told}, with parts of variable length")
+        raise Unpresentable(f"its elements are of type {told}, which has variable-length parts")
     if dtype.name == "bfloat16":
         return np.dtype("<f4")
     if dtype.itemsize == 0:
         if dtype.kind in "SU":
             return np.dtype(f"{dtype.kind}1")
-        raise Unpresentable("its elements have no bytes")
+        raise Unpresentable("its elements have zero size")
     if dtype.kind == "b" and told.startswith("nullable"):
-        # So that there is a value for those that are missing.
+        # This leaves a value for missing elements.
         return np.dtype("i1")
     return _plain(dtype)
 
 
 def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The same without metadata and arrays within elements."""
+    """The dtype without metadata and without arrays within elements."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         count = math.prod(shape)
@@ -298,7 +298,7 @@ def _plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(dtype.str)
 
 
-# The values that NetCDF has for what was never written.
+# The default fill values of NetCDF.
 _NETCDF_FILL = {
     "i1": -127,
     "u1": 255,
@@ -312,7 +312,7 @@ _NETCDF_FILL = {
 
 
 def _missing(dtype: np.dtype[Any]) -> Any:
-    """The value of elements that are missing, where the array states none."""
+    """The value of missing elements, if the array does not state one."""
     if dtype.kind in "fc":
         return dtype.type(np.nan)
     if dtype.kind in "Mm":
@@ -322,12 +322,12 @@ def _missing(dtype: np.dtype[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Tree:
-    """What of a group appears in Zarr.
+    """The part of a group that appears in Zarr.
 
-    groups: paths in Zarr of groups, and the groups
-    arrays: paths in Zarr of arrays, and the arrays
-    dims: names of dimensions by paths of arrays; those without a name are `phony_dim_0` and so on in their group
-    left_out: what Zarr has no place for, and why
+    groups: groups by their paths in Zarr
+    arrays: arrays by their paths in Zarr
+    dims: names of dimensions by the paths of arrays; unnamed ones are `phony_dim_0` and so on in their group
+    left_out: objects that Zarr cannot represent, with the reasons
     """
 
     groups: dict[str, Group]
@@ -337,7 +337,7 @@ class Tree:
 
 
 def tree(root: Group | Array) -> Tree:
-    """What of a group or an array appears in Zarr. Paths are relative to it: "" is itself."""
+    """The part of a group or an array that appears in Zarr. Paths are relative to it: "" is the object itself."""
     found = Tree({}, {}, {}, {})
     if isinstance(root, Array):
         _add_arrays(found, "", {"": root})
@@ -370,7 +370,7 @@ def _members(found: Tree, group: Group, below: str) -> Iterator[tuple[str, Group
             found.left_out[below + name] = str(told)
         if kind not in ("group", "array", "coordinate", "link"):
             continue
-        # Zarr reserves two underscores at the beginning, but its readers take such names, and xarray gives one.
+        # Zarr reserves names that begin with two underscores, but its readers accept them, and xarray uses one.
         if not name.strip(".") or name == "zarr.json" or "/" in name or "\\" in name:
             found.left_out[below + name] = "it has a name that Zarr does not allow"
             continue
@@ -380,7 +380,7 @@ def _members(found: Tree, group: Group, below: str) -> Iterator[tuple[str, Group
             found.left_out[below + name] = str(error)
             continue
         if isinstance(member, Group) and kind == "link":
-            # A link may lead to a group above it. What it leads to is in the store by its own path.
+            # A link may lead to a group above it. The target is in the store under its own path.
             found.left_out[below + name] = f"it is a link to the group {member.name}"
         elif isinstance(member, (Group, Array)):
             yield name, member
@@ -401,7 +401,7 @@ def _add_arrays(found: Tree, below: str, arrays: dict[str, Array]) -> None:
         dims = []
         for dim, size in zip(named, array.shape, strict=True):
             if dim is None:
-                # As NetCDF does: dimensions of the same length are one, but not within one array.
+                # As in NetCDF, dimensions of the same length are the same dimension, but not within one array.
                 nth = seen[size] = seen.get(size, -1) + 1
                 dim = known.setdefault((size, nth), f"phony_dim_{len(known)}")
             dims.append(dim)
@@ -409,14 +409,14 @@ def _add_arrays(found: Tree, below: str, arrays: dict[str, Array]) -> None:
 
 
 def warn_of_left_out(root: Group | Array, left_out: Mapping[str, str]) -> None:
-    """Name what Zarr has no place for: its readers see only what is there."""
+    """Warn about objects that Zarr cannot represent, since Zarr readers cannot see that they are missing."""
     if left_out:
         told = [f"{path or '/'}: {reason}" for path, reason in list(left_out.items())[:_MOST_TOLD]]
-        more = f"; and {len(left_out) - len(told)} more, which left_out of a ZarrStore tells" if len(left_out) > len(told) else ""
-        warn(f"Zarr has no place for these of {named(root._opened)}: {'; '.join(told)}{more}", LeftOutWarning)
+        more = f"; and {len(left_out) - len(told)} more, listed in ZarrStore.left_out" if len(left_out) > len(told) else ""
+        warn(f"Zarr cannot represent these objects of {named(root._opened)}: {'; '.join(told)}{more}", LeftOutWarning)
 
 
-# The number of objects that are left out which one warning names.
+# The maximum number of left-out objects that a warning names.
 _MOST_TOLD = 10
 
 
@@ -424,7 +424,7 @@ def opened(location: Any, path: str, options: dict[str, Any], storage_options: A
     """The group or array at a path of a location, which may also be an open group or array."""
     if isinstance(location, (Group, Array)):
         if options or storage_options:
-            raise TypeError("options of opening do not apply to an open group or array")
+            raise TypeError("options for opening do not apply to an open group or array")
         if path in ("", "/"):
             return location
         if isinstance(location, Array):

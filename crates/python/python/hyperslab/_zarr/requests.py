@@ -1,4 +1,4 @@
-"""Chunks that event loops wait for."""
+"""Reading chunks for event loops."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakKeyDictionary
 
-# Number of threads for far storage, which they wait for.
+# Number of threads for remote storage, where they mostly wait.
 _FAR = 32
 
-# Those of far storage, of which the executor of a loop may have fewer. Stores share them.
+# Executors for remote storage, since the default executor of a loop may have fewer threads. Stores share them.
 _executors: WeakKeyDictionary[asyncio.AbstractEventLoop, ThreadPoolExecutor] = WeakKeyDictionary()
 
 
 class Requests:
-    """Reads for an event loop in a few threads, each of which goes on with the next request when it has read one.
+    """Reads for an event loop in a few threads, each of which continues with the next request when it has finished one.
 
-    More threads than the processor has would wait for each other, and for the thread of the loop: as many of them as zarr has
-    requests, which is what `asyncio.to_thread` starts, take a sixth longer.
+    More threads than the processor has would wait for each other, and for the thread of the loop: with a thread for each
+    request of zarr, which is what `asyncio.to_thread` starts, reading takes a sixth longer.
     """
 
     def __init__(self, threads: int, executor: ThreadPoolExecutor | None = None) -> None:
         self._threads = threads
         self._executor = executor
         self._waiting: deque[tuple[asyncio.Future[Any], Callable[[], Any]]] = deque()
-        # Only the loop changes it, so that no lock is needed.
+        # Only the loop changes this counter, so no lock is needed.
         self._busy = 0
 
     @classmethod
     def far(cls, loop: asyncio.AbstractEventLoop) -> Requests:
-        """Those to far storage."""
+        """Requests to remote storage."""
         executor = _executors.get(loop)
         if executor is None:
             executor = _executors[loop] = ThreadPoolExecutor(_FAR, "hyperslab")
         return cls(_FAR, executor)
 
     def ask(self, read: Callable[[], Any]) -> asyncio.Future[Any]:
-        """What `read` returns."""
+        """A future for the result of `read`."""
         loop = asyncio.get_running_loop()
         answer = loop.create_future()
         self._waiting.append((answer, read))
@@ -53,7 +53,7 @@ class Requests:
 
     def _end(self, loop: asyncio.AbstractEventLoop) -> None:
         self._busy -= 1
-        # Some may have come after the thread had looked.
+        # Requests may have arrived after the thread last looked.
         self._begin(loop)
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -74,7 +74,7 @@ def _outcome(read: Callable[[], Any]) -> tuple[Any, BaseException | None]:
 
 
 def _settle(answer: asyncio.Future[Any], found: Any, error: BaseException | None) -> None:
-    # Those who waited may have gone.
+    # The waiter may have cancelled the request.
     if answer.done():
         return
     if error is None:

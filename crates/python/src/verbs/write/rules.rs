@@ -1,11 +1,11 @@
-//! Options of verbs that write, which come as texts.
+//! Options of verbs that write, which are passed as strings.
 
 use hyperslab::convert::layout::{Layout, Rule};
 use hyperslab::target::TargetOptions;
 use hyperslab::{Result, with_target_option};
 use pyo3::prelude::*;
 
-/// Rules of the layout of arrays, in the words of the command line.
+/// Rules for the layout of arrays, in the notation of the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Layouting {
@@ -17,7 +17,7 @@ pub(crate) struct Layouting {
 }
 
 impl Layouting {
-    /// A layout with these rules after its own.
+    /// The layout with these rules added after its own.
     pub(super) fn add_to(&self, layout: Layout) -> Result<Layout> {
         let label = |key: &'static str| move |text: &str| format!("{key}={text}");
         layout
@@ -29,7 +29,7 @@ impl Layouting {
     }
 }
 
-/// Options of formats, such as `hdf5.userblock`, after those of a verb.
+/// The options of formats, such as `hdf5.userblock`, added after those of a verb.
 pub(crate) fn target_options(
     base: TargetOptions,
     given: &[(String, Option<String>)],

@@ -19,8 +19,8 @@ pub struct Attribute {
     pub cell_val_num: CellValNum,
     /// The filters of values.
     pub filters: FilterPipeline,
-    /// The bytes of a cell that was never written. `None` before version 6:
-    /// [`DataType::default_fill_value`] holds, as often as a cell has values.
+    /// The bytes of a cell that was never written. `None` before version 6: [`DataType::default_fill_value`] applies,
+    /// repeated for each value of a cell.
     pub fill_value: Option<Vec<u8>>,
     /// Whether cells can be null. New in version 7.
     pub nullable: bool,
@@ -28,22 +28,23 @@ pub struct Attribute {
     pub fill_value_validity: u8,
     /// The order of the values. New in version 17.
     pub order: DataOrder,
-    /// The name of the enumeration whose values the attribute counts, from 0. New in version 20.
+    /// The name of the enumeration whose values the attribute refers to by index, from 0. New in version 20.
     pub enumeration: Option<Vec<u8>>,
 }
 
 impl Attribute {
-    /// The number of bytes of a cell; `None` if cells differ in their number of values.
+    /// The size of a cell in bytes; `None` if cells differ in their number of values.
     ///
     /// # Errors
-    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for cells that no memory holds.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for cells that do not fit in memory.
     pub fn cell_size(&self) -> Result<Option<usize>> {
         let CellValNum::Fixed(values) = self.cell_val_num else { return Ok(None) };
         let size = usize::try_from(values).ok().and_then(|values| values.checked_mul(self.data_type.size()));
         size.map(Some).ok_or_else(|| Error::malformed(format!("{values} values a cell")))
     }
 
-    /// The bytes of a cell that was never written: the fill value, as often as a cell has values, if it is only one.
+    /// The bytes of a cell that was never written: the fill value, repeated for each value of a cell if it is a single
+    /// value.
     ///
     /// # Errors
     /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) for a fill value of another size.
@@ -145,7 +146,7 @@ fn fill_value(d: &mut Decoder<'_>) -> Result<Vec<u8>> {
     }
 }
 
-/// The name's length, the datatype, the number of values and a pipeline without filters: what version 1 needs at least.
+/// The length of the name, the datatype, the number of values and a pipeline without filters: the minimum of version 1.
 pub(super) const MIN_LEN: usize = 4 + 1 + 4 + 8;
 
 #[cfg(test)]

@@ -6,17 +6,17 @@ use crate::format::fragment_metadata::mbr::{CoordinateSize, Mbr};
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// The part of a domain that may be written. It can grow without a new array.
+/// The part of a domain that may be written. It can grow without creating a new array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentDomain {
-    /// The version of this structure, which counts apart from that of arrays.
+    /// The version of this structure, which is independent of the format version of arrays.
     pub version: u32,
     /// The rectangle. `None` if the whole domain may be written.
     pub rectangle: Option<Mbr>,
 }
 
 impl CurrentDomain {
-    /// That of arrays whose whole domain may be written.
+    /// The current domain of arrays whose whole domain may be written.
     pub const EMPTY: &'static CurrentDomain = &CurrentDomain { version: 0, rectangle: None };
 }
 

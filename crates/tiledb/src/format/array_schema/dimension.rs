@@ -13,19 +13,19 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 pub struct Dimension {
     /// The name; empty if it has none.
     pub name: Vec<u8>,
-    /// The datatype of coordinates. Before version 5 it is that of the domain.
+    /// The datatype of coordinates. Before version 5, it is that of the domain.
     pub data_type: DataType,
-    /// One value a coordinate, or a string. New in version 5.
+    /// One value per coordinate, or a string. New in version 5.
     pub cell_val_num: CellValNum,
-    /// The filters of coordinates; without any, those of the schema apply. New in version 5.
+    /// The filters of coordinates. If there are none, those of the schema apply. New in version 5.
     pub filters: FilterPipeline,
-    /// The least and the greatest coordinate, one behind the other. Empty for strings, which have no bounds.
+    /// The smallest and the largest coordinate, one after the other. Empty for strings, which have no bounds.
     pub domain: Vec<u8>,
     /// The length of a space tile, as a value of the datatype.
     pub tile_extent: Option<Vec<u8>>,
 }
 
-/// What the bytes of a dimension do not tell.
+/// What the bytes of a dimension do not determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DimensionContext {
     /// The format version.
@@ -106,7 +106,7 @@ impl Dimension {
     }
 }
 
-/// The name's length, two coordinates of a byte, and the null tile extent: what version 1 needs at least.
+/// The length of the name, two coordinates of one byte, and the null tile extent: the minimum of version 1.
 pub(super) const MIN_LEN: usize = 4 + 2 + 1;
 
 #[cfg(test)]

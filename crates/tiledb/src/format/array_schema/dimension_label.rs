@@ -1,14 +1,14 @@
 //! Dimension label. New in version 18.
 //!
 //! Spec: TileDB format_spec, array_schema.md "Dimension Label". Its table has two lengths of 64 bits that are stored in
-//! 32, another order of fields, and a domain that no file has. This is the layout of files.
+//! 32, another order of fields, and a domain that no file has. This is the layout in files.
 
 use crate::format::data_type::{CellValNum, DataType};
 use crate::format::layout::DataOrder;
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// Labels of the indexes of a dimension, in an array of their own.
+/// Labels of the indexes of a dimension, stored in a separate array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DimensionLabel {
     /// The position of the dimension in the domain.

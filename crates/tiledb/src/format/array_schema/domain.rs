@@ -12,7 +12,7 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 /// The dimensions of an array, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain {
-    /// The dimensions. Before version 5 all have one datatype.
+    /// The dimensions. Before version 5, all have the same datatype.
     pub dimensions: Vec<Dimension>,
 }
 

@@ -10,7 +10,7 @@ const SPARSE: &str = include_str!("../../../tests/golden/schema_sparse.hex");
 const STRINGS: &str = include_str!("../../../tests/golden/schema_strings.hex");
 const LABELS: &str = include_str!("../../../tests/golden/schema_labels.hex");
 
-/// A schema with all that a version can say.
+/// A schema with everything that a version can express.
 fn rich(version: u32) -> ArraySchema {
     let dimensions = match version < 5 {
         true => vec![dimension::tests::whole_numbers("x"), dimension::tests::whole_numbers("y")],

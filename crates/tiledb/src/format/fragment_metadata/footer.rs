@@ -1,4 +1,4 @@
-//! Footer: where the other structures of a fragment metadata file begin. New in version 3.
+//! Footer: the start of the other structures of a fragment metadata file. New in version 3.
 //!
 //! Spec: TileDB format_spec, fragment.md "Footer" and "Optional section"
 
@@ -8,7 +8,7 @@ use super::slots::Slots;
 use crate::format::{Structure, field, version};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What the end of a fragment metadata file says. Lists have an entry for each [slot](Slots).
+/// The content of the end of a fragment metadata file. Lists have an entry for each [slot](Slots).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footer {
     /// The format version of the fragment.
@@ -25,67 +25,67 @@ pub struct Footer {
     pub last_tile_cell_num: u64,
     /// Whether cells have timestamps. New in version 14.
     pub has_timestamps: bool,
-    /// Whether cells have a time of deletion and a condition that deleted them. New in version 15.
+    /// Whether cells have a deletion time and a condition that deleted them. New in version 15.
     pub has_delete_metadata: bool,
-    /// The sizes in bytes of files: of attributes of variable size that of the offsets.
+    /// The sizes in bytes of files; for attributes of variable size, the size of the file of offsets.
     pub file_sizes: Vec<u64>,
     /// The sizes in bytes of files with values of variable size.
     pub file_var_sizes: Vec<u64>,
     /// The sizes in bytes of files with validities. New in version 7.
     pub file_validity_sizes: Vec<u64>,
-    /// Where the generic tiles of the file begin.
+    /// The start of each generic tile in the file.
     pub generic_tiles: GenericTileOffsets,
     /// Further sections. New in version 23.
     pub optional_sections: Vec<OptionalSection>,
 }
 
-/// The first byte of each generic tile in a fragment metadata file.
+/// The offset of each generic tile in a fragment metadata file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GenericTileOffsets {
-    /// Of the [R-tree](super::r_tree).
+    /// The [R-tree](super::r_tree).
     pub r_tree: u64,
-    /// Of the [offsets](super::tile_offsets) of tiles.
+    /// The [offsets](super::tile_offsets) of tiles.
     pub tile_offsets: Vec<u64>,
-    /// Of the offsets of tiles with values of variable size.
+    /// The offsets of tiles with values of variable size.
     pub tile_var_offsets: Vec<u64>,
-    /// Of the decoded sizes of tiles with values of variable size.
+    /// The decoded sizes of tiles with values of variable size.
     pub tile_var_sizes: Vec<u64>,
-    /// Of the offsets of tiles with validities. New in version 7.
+    /// The offsets of tiles with validities. New in version 7.
     pub tile_validity_offsets: Vec<u64>,
-    /// Of the [least values](super::tile_min_max) of tiles. New in version 11.
+    /// The [minimum values](super::tile_min_max) of tiles. New in version 11.
     pub tile_mins: Vec<u64>,
-    /// Of the greatest values of tiles. New in version 11.
+    /// The maximum values of tiles. New in version 11.
     pub tile_maxes: Vec<u64>,
-    /// Of the [sums](super::tile_sums) of tiles. New in version 11.
+    /// The [sums](super::tile_sums) of tiles. New in version 11.
     pub tile_sums: Vec<u64>,
-    /// Of the null counts of tiles. New in version 11.
+    /// The null counts of tiles. New in version 11.
     pub tile_null_counts: Vec<u64>,
-    /// Of the [summary](super::fragment_summary) of the fragment. New in version 12.
+    /// The [summary](super::fragment_summary) of the fragment. New in version 12.
     pub fragment_summary: Option<u64>,
-    /// Of nothing: TileDB 2.30 ends footers of version 11 with a number where later versions have the offset of the
-    /// summary, which it does not write. Footers of TileDB 2.7 end before it.
+    /// An unused number: TileDB 2.30 ends footers of version 11 with a number where later versions have the offset of
+    /// the summary, which it does not write. Footers of TileDB 2.7 end before it.
     pub unused: Option<u64>,
-    /// Of the [processed conditions](super::processed_conditions). New in version 16.
+    /// The [processed conditions](super::processed_conditions). New in version 16.
     pub processed_conditions: Option<u64>,
 }
 
 /// A section of a footer that readers may ignore. New in version 23.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionalSection {
-    /// What it is: see [`TILE_GLOBAL_ORDER`](Self::TILE_GLOBAL_ORDER).
+    /// The kind of section: see [`TILE_GLOBAL_ORDER`](Self::TILE_GLOBAL_ORDER).
     pub identifier: u64,
     /// Its bytes.
     pub data: Vec<u8>,
 }
 
 impl OptionalSection {
-    /// The identifier of the section with the first bytes of the generic tiles that have, for each dimension of a sparse
-    /// fragment, the first coordinates of tiles, then those that have the last, in global order.
+    /// The identifier of the section with the offsets of the generic tiles that contain, for each dimension of a sparse
+    /// fragment, the first coordinates of tiles, then of those that contain the last coordinates, in global order.
     pub const TILE_GLOBAL_ORDER: u64 = 0;
 }
 
 impl Footer {
-    /// The version and the name of the schema with which a footer begins, which tell the context to decode it.
+    /// The version and the schema name at the start of a footer, which determine the context to decode it.
     ///
     /// # Errors
     /// As [`Footer::decode`].
@@ -106,13 +106,13 @@ impl Footer {
         }
     }
 
-    /// The length in bytes of a footer. `None` if it stands in the last 8 bytes of the file: since version 10, and
-    /// before for arrays with a dimension of variable size.
+    /// The length of a footer in bytes. `None` if it is stored in the last 8 bytes of the file: since version 10, and
+    /// earlier for arrays with a dimension of variable size.
     pub fn known_len(version: u32, context: &FragmentContext) -> Option<u64> {
         let domain = mbr::fixed_len(&context.coordinates).filter(|_| version < 10)? as u64;
         let slots = slots(version, context, false, false);
         let (all, var) = (slots.count(), slots.var_count());
-        // Sizes of files and offsets of tiles; and the same again for validities.
+        // Sizes of files and offsets of tiles; then the same for validities.
         let lists = match version < 7 {
             true => [all, var, all, var, var].iter().fold(0, |sum: u64, len| sum.saturating_add(*len)),
             false => all.saturating_mul(7),
@@ -131,7 +131,8 @@ impl Structure for Footer {
     type Context = FragmentContext;
     const NAME: &'static str = "Footer";
 
-    /// The bytes end with the footer: only so it is known whether one of version 11 has its last number.
+    /// The bytes must end with the footer: this is the only way to know whether a footer of version 11 has its last
+    /// number.
     fn decode(d: &mut Decoder<'_>, context: &FragmentContext) -> Result<Self> {
         let (version, schema_name) = Footer::beginning(d)?;
         let dense = field::boolean(d, "dense")?;
@@ -274,7 +275,7 @@ impl Structure for OptionalSection {
     }
 }
 
-/// The rectangle, or as many zeros if there is none. Writers leave zeros for dimensions of fixed size only.
+/// The rectangle, or the same number of zeros if there is none. Writers leave zeros only for dimensions of fixed size.
 fn decode_non_empty_domain(d: &mut Decoder<'_>, context: &FragmentContext) -> Result<Option<Mbr>> {
     let at = d.clone();
     match field::boolean(d, "null non-empty domain")? {

@@ -6,19 +6,19 @@
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// What is known about all values of a fragment, for each [slot](super::slots::Slots).
+/// The summary of all values of a fragment, for each [slot](super::slots::Slots).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentSummary {
-    /// What is known, in the order of slots.
+    /// The summaries, in the order of slots.
     pub slots: Vec<SlotSummary>,
 }
 
-/// What is known about all values of an attribute or dimension of a fragment.
+/// The summary of all values of an attribute or dimension of a fragment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlotSummary {
-    /// The least value; empty if unknown.
+    /// The minimum value; empty if unknown.
     pub min: Vec<u8>,
-    /// The greatest value; empty if unknown.
+    /// The maximum value; empty if unknown.
     pub max: Vec<u8>,
     /// The bits of the sum, as in [`TileSums`](super::tile_sums::TileSums).
     pub sum: u64,

@@ -1,4 +1,4 @@
-//! MBR: a minimum bounding rectangle, and the ranges of dimensions that it is made of.
+//! MBR: a minimum bounding rectangle, and the ranges of dimensions that it consists of.
 //!
 //! Spec: TileDB format_spec, fragment.md "MBR"
 
@@ -10,27 +10,27 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 pub enum CoordinateSize {
     /// As values of this many bytes.
     Fixed(usize),
-    /// As strings, each of its own size.
+    /// As strings, each with its own size.
     Var,
 }
 
-/// A rectangle: a range of each dimension.
+/// A rectangle: a range for each dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mbr {
     /// The ranges, in the order of dimensions.
     pub ranges: Vec<Range>,
 }
 
-/// The `1DRange` of a dimension: the least and the greatest coordinate, both inside.
+/// The `1DRange` of a dimension: the smallest and the largest coordinate, both inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The bytes of the least coordinate.
+    /// The bytes of the smallest coordinate.
     pub min: Vec<u8>,
-    /// The bytes of the greatest coordinate.
+    /// The bytes of the largest coordinate.
     pub max: Vec<u8>,
 }
 
-/// Rectangles one behind the other, kept as they are stored: a tree has millions of them.
+/// Consecutive rectangles, kept in their stored form: a tree has millions of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mbrs {
     bytes: Vec<u8>,
@@ -114,7 +114,7 @@ impl Mbrs {
     /// Takes `count` rectangles.
     ///
     /// # Errors
-    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if the bytes end before, or there are no dimensions.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if the bytes end too early, or there are no dimensions.
     pub fn decode(d: &mut Decoder<'_>, count: u64, sizes: &[CoordinateSize]) -> Result<Self> {
         if sizes.is_empty() {
             return Err(d.malformed("rectangles without dimensions"));
@@ -159,7 +159,8 @@ impl Mbrs {
     /// The rectangle at a position. `None` if there are fewer.
     ///
     /// # Errors
-    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if `sizes` are not those with which they were decoded.
+    /// [`Malformed`](hyperslab_core::ErrorKind::Malformed) if `sizes` are not those with which the rectangles were
+    /// decoded.
     pub fn get(&self, position: usize, sizes: &Vec<CoordinateSize>) -> Result<Option<Mbr>> {
         if position >= self.count {
             return Ok(None);
@@ -172,13 +173,13 @@ impl Mbrs {
         Mbr::decode(&mut Decoder::new(Mbr::NAME, 0, bytes), sizes).map(Some)
     }
 
-    /// The rectangles as they are stored.
+    /// The rectangles in their stored form.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The size in bytes of a rectangle, if all have the same.
+/// The size of a rectangle in bytes, if all have the same.
 pub(crate) fn fixed_len(sizes: &[CoordinateSize]) -> Option<usize> {
     sizes.iter().try_fold(0_usize, |len, size| match *size {
         CoordinateSize::Fixed(size) => len.checked_add(size.checked_mul(2)?),
@@ -186,7 +187,7 @@ pub(crate) fn fixed_len(sizes: &[CoordinateSize]) -> Option<usize> {
     })
 }
 
-/// The least bytes of a range, never zero.
+/// The minimum size of a range in bytes, never zero.
 fn min_len(size: CoordinateSize) -> usize {
     match size {
         CoordinateSize::Fixed(size) => size.saturating_mul(2).max(1),

@@ -1,11 +1,11 @@
-//! Processed conditions: the deletes that a fragment has behind it. New in version 16.
+//! Processed conditions: the deletes that were already applied to a fragment. New in version 16.
 //!
 //! Spec: TileDB format_spec, fragment.md "Tile Processed Conditions"
 
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The conditions that were applied when the fragment was written, and are not to be applied again.
+/// The conditions that were applied when the fragment was written, and must not be applied again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessedConditions {
     /// The files of the conditions, sorted, as `__commits/NAME.del`.

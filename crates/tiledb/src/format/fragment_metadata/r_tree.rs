@@ -12,13 +12,14 @@ use hyperslab_core::{Decoder, Encoder, Error, Result};
 pub struct RTree {
     /// The number of rectangles below another one.
     pub fanout: u32,
-    /// The levels: the root is the first, the rectangles of the tiles are the last. A tile alone is the only level.
+    /// The levels: the root is first, the rectangles of the tiles are last. With a single tile, there is only one
+    /// level.
     pub levels: Vec<Mbrs>,
     /// The datatype of all dimensions. `None` since version 5.
     pub data_type: Option<DataType>,
 }
 
-/// What the bytes of an R-tree do not tell.
+/// What the bytes of an R-tree do not determine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RTreeContext {
     /// The format version of the fragment.
@@ -94,7 +95,7 @@ impl Structure for RTree {
     }
 }
 
-/// Checks that a level has a rectangle above each `fanout` of the level below, so that a walk down the tree ends.
+/// Checks that a level has one rectangle for each `fanout` of the level below, so that a walk down the tree ends.
 fn check_level(above: usize, below: usize, fanout: u32) -> Result<()> {
     let expected = match fanout {
         0 | 1 => 0,
@@ -153,7 +154,7 @@ mod tests {
         for counts in [&[2, 2][..], &[1, 11], &[3, 2], &[0, 2], &[1, 1, 3]] {
             let bytes = crate::format::encode_all(&tree(counts), &context(22)).unwrap();
             let decoded = RTree::decode(&mut Decoder::new("R-Tree", 0, &bytes), &context(22));
-            // A level of one below the root is what rounding leaves of a tree; it shrinks no further.
+            // A level of one rectangle below the root results from rounding; the tree shrinks no further.
             assert_eq!(decoded.is_ok(), counts == [1, 1, 3], "{counts:?}");
         }
         let one = RTree { fanout: 1, ..tree(&[2, 2]) };

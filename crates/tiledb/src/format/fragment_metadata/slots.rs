@@ -2,10 +2,10 @@
 //!
 //! Spec: TileDB format_spec, fragment.md "Footer", which does not mention the slot between attributes and dimensions
 
-/// Which slot stands for what, in all lists with an entry for each attribute and dimension.
+/// The meaning of the slots in all lists with an entry for each attribute and dimension.
 ///
-/// Attributes come first, then a slot for coordinates in one file, as versions before 5 have them, then dimensions since
-/// version 5, then the timestamps of cells, and two slots for deletes. Slots without a file have zeros.
+/// Attributes come first, then a slot for coordinates in one file, as in versions before 5, then dimensions since
+/// version 5, then the timestamps of cells, and two slots for deletes. Slots without a file contain zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// The format version of the fragment.
@@ -16,7 +16,7 @@ pub struct Slots {
     pub dimensions: usize,
     /// Whether the fragment has the timestamp of each cell.
     pub has_timestamps: bool,
-    /// Whether the fragment has the time of deletion of each cell, and the condition that deleted it.
+    /// Whether the fragment has the deletion time of each cell, and the condition that deleted it.
     pub has_delete_metadata: bool,
 }
 
@@ -28,7 +28,7 @@ impl Slots {
         self.before_bookkeeping().saturating_add(bookkeeping)
     }
 
-    /// The number of slots in lists about data of variable size. Before version 5 they have none for coordinates.
+    /// The number of slots in lists about data of variable size. Before version 5, they have no slot for coordinates.
     pub fn var_count(&self) -> u64 {
         match self.version < 5 {
             true => self.attributes as u64,
@@ -36,7 +36,7 @@ impl Slots {
         }
     }
 
-    /// The slot of coordinates in one file.
+    /// The slot of the coordinates in one file.
     pub fn coordinates(&self) -> u64 {
         self.attributes as u64
     }
@@ -52,7 +52,7 @@ impl Slots {
         self.has_timestamps.then(|| self.before_bookkeeping())
     }
 
-    /// The slot of the times of deletion; the slot of the conditions is the next one.
+    /// The slot of the deletion times; the slot of the conditions is the next one.
     pub fn delete_timestamps(&self) -> Option<u64> {
         let before = self.before_bookkeeping().saturating_add(u64::from(self.has_timestamps));
         self.has_delete_metadata.then_some(before)

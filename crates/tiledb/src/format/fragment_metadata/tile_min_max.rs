@@ -1,15 +1,17 @@
-//! Tile mins and maxes: the least or the greatest value of each tile. New in version 11.
+//! Tile mins and maxes: the minimum or the maximum value of each tile. New in version 11.
 //!
-//! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes". Its table counts values, and has the second size behind the
+//! Spec: TileDB format_spec, fragment.md "Tile Mins Maxes". Its table counts values, and puts the second size after the
 //! first buffer; files begin with two sizes in bytes.
 
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The least or the greatest value of each tile of an attribute or dimension. Both buffers are empty for those without.
+/// The minimum or the maximum value of each tile of an attribute or dimension. Both buffers are empty for fields
+/// without one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileMinMax {
-    /// A value for each tile; of attributes of variable size the offset of its value in [`var`](Self::var), as 64 bits.
+    /// A value for each tile; for attributes of variable size, the offset of its value in [`var`](Self::var), as 64
+    /// bits.
     pub fixed: Vec<u8>,
     /// The values of variable size.
     pub var: Vec<u8>,

@@ -5,8 +5,8 @@
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// A number for each tile, or none: of offsets the first bytes of tiles in their file, of sizes the bytes of decoded
-/// tiles, of null counts the cells that are null.
+/// A number for each tile, or none: for offsets, the first byte of each tile in its file; for sizes, the number of
+/// bytes of each decoded tile; for null counts, the number of cells that are null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileOffsets {
     /// The numbers.

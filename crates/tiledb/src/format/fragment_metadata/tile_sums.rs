@@ -5,10 +5,11 @@
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Result};
 
-/// The sum of the values of each tile of an attribute, or nothing for those without sums.
+/// The sum of the values of each tile of an attribute, or nothing for attributes without sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TileSums {
-    /// The bits of the sums: an `i64`, `u64` or `f64` by the kind of the datatype. Sums of integers stop at the limits.
+    /// The bits of the sums: an `i64`, `u64` or `f64`, depending on the kind of datatype. Sums of integers saturate at
+    /// the limits.
     pub sums: Vec<u64>,
 }
 

@@ -7,16 +7,16 @@ use super::mbr::{self, CoordinateSize, Mbrs};
 use crate::format::{Structure, field};
 use hyperslab_core::{Decoder, Encoder, Error, Result};
 
-/// All metadata of a fragment of version 1 or 2. The lists of offsets and sizes have an entry for each attribute; those
-/// that say so have one more, for coordinates.
+/// All metadata of a fragment of version 1 or 2. The lists of offsets and sizes have an entry for each attribute; where
+/// noted, they have one more for coordinates.
 ///
-/// Nothing in it tells whether the fragment is dense: a dense one has no file with coordinates.
+/// It does not state whether the fragment is dense: a dense one has no file with coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LegacyFragmentMetadata {
     /// The format version: 1 or 2.
     pub version: u32,
-    /// The rectangle around the cells that were written, the least and greatest coordinate of each dimension; empty if
-    /// there is none.
+    /// The rectangle around the cells that were written, as the smallest and largest coordinate of each dimension;
+    /// empty if there is none.
     pub non_empty_domain: Vec<u8>,
     /// The rectangles of the tiles of a sparse fragment.
     pub mbrs: Mbrs,
@@ -116,7 +116,7 @@ fn rectangle_len(coordinates: &[CoordinateSize]) -> Result<usize> {
     }
 }
 
-/// Lists of numbers, each behind its length.
+/// Lists of numbers, each preceded by its length.
 fn lists(d: &mut Decoder<'_>, count: u64) -> Result<Vec<Vec<u64>>> {
     let count = d.count(count, 8)?;
     let list = |_| {

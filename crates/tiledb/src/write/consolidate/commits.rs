@@ -1,4 +1,4 @@
-//! Consolidation of commits: one file instead of one for each fragment and delete.
+//! Consolidates commits: into one file instead of one for each fragment and delete.
 //!
 //! Spec: TileDB format_spec, consolidated_commits_file.md
 
@@ -10,12 +10,12 @@ use crate::write::commit::FOLDERS;
 use crate::write::commit_files::{CommitFiles, OwnCommit, last_name};
 use hyperslab_core::{Error, Limits, Result};
 
-/// What consolidation of commits does.
+/// What a consolidation of commits does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitsPlan {
-    /// The number of commits that become one file.
+    /// The number of commits that are merged into one file.
     pub commits: u64,
-    /// The number of files that they are in.
+    /// The number of files that contain them.
     pub files: u64,
 }
 
@@ -23,15 +23,15 @@ impl ArrayWriter {
     /// What [consolidation of commits](Self::consolidate_commits) would do; `None` if there is nothing to do.
     ///
     /// # Errors
-    /// If the store cannot be read or a file of commits is malformed;
+    /// If the store cannot be read or a commit file is malformed;
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) before version 12, which has no such files.
     pub fn plan_commits(&self, limits: &Limits) -> Result<Option<CommitsPlan>> {
         let files = self.commit_files(limits)?;
         Ok(lines(&files).map(|lines| plan(&files, &lines)))
     }
 
-    /// Writes one file with all commits that count, deletes with their conditions among them. No file is removed: those
-    /// that it replaces are [vacuumed](crate::write::vacuum).
+    /// Writes one file with all valid commits, including deletes with their conditions. No file is removed: those that
+    /// it replaces are [vacuumed](crate::write::vacuum).
     ///
     /// # Errors
     /// As [`plan_commits`](Self::plan_commits); if the store cannot be written.
@@ -82,13 +82,13 @@ impl ArrayWriter {
 
 /// A commit of the new file.
 enum Line<'a> {
-    /// It is in a file of many already.
+    /// It is already in a file with many commits.
     Known(&'a ConsolidatedCommit),
     /// It has a file of its own.
     Own(&'a OwnCommit),
 }
 
-/// The commits of the new file. `None` if there is one that has them all.
+/// The commits of the new file. `None` if a file with all of them exists.
 fn lines(files: &CommitFiles) -> Option<Vec<Line<'_>>> {
     let known = files.counting();
     let own: Vec<Line<'_>> = files.not_consolidated().into_iter().map(Line::Own).collect();

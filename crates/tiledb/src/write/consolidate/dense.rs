@@ -1,4 +1,4 @@
-//! Consolidation of fragments of dense arrays: the cells of the box around them, tile by tile.
+//! Consolidates fragments of dense arrays: the cells of the box around them, tile by tile.
 
 use super::{ConsolidateScratch, FragmentSet};
 use crate::array::Array;
@@ -13,15 +13,15 @@ use hyperslab_core::nd::Region;
 use hyperslab_core::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
-/// Fragments of a dense array that are becoming one.
+/// Fragments of a dense array that are being merged into one.
 pub(super) struct DenseConsolidation {
-    /// The array with these fragments alone.
+    /// The array with only these fragments.
     array: Array,
     fragment: DenseFragment,
     domain: DenseDomain,
     /// The cells of the new fragment.
     written: IndexBox,
-    /// The tile that comes next. `None` behind the last.
+    /// The tile that comes next. `None` after the last.
     next: Mutex<Option<DensePiece>>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct DensePiece {
     at: Vec<u64>,
 }
 
-/// A tile that was made.
+/// A tile that was built.
 pub(super) struct MadeDense {
     piece: DensePiece,
     bytes: Vec<u8>,
@@ -45,7 +45,7 @@ impl DenseConsolidation {
         let domain = array.dense_domain()?;
         let none = || Error::invalid("fragments without cells");
         let mut written = array.dense_non_empty_domain()?.ok_or_else(none)?;
-        // Fragments of old versions end with their tiles, which may be behind the domain.
+        // Fragments of old versions end with their tiles, which may extend past the domain.
         let ends = written.last.iter_mut().zip(&domain.shape);
         ends.for_each(|(last, len)| *last = (*last).min(len.saturating_sub(1)));
         let fragment = DenseFragment::new(writer, (set.start, set.end), written.clone())?;
@@ -65,7 +65,7 @@ impl DenseConsolidation {
         Ok(Some(piece))
     }
 
-    /// The tile behind another one: in tile order, and behind the last the first of the next attribute.
+    /// The tile after another one: in tile order, and after the last one the first tile of the next attribute.
     fn behind(&self, piece: &DensePiece) -> Option<DensePiece> {
         let DensePiece { attribute, at } = piece;
         if let Some(at) = self.domain.next_tile(&self.written, at) {
@@ -76,8 +76,8 @@ impl DenseConsolidation {
         is_there.then(|| DensePiece { attribute, at: self.domain.first_tile(&self.written) })
     }
 
-    /// Reads the cells of a tile, the newest of each, and encodes them. As the library does, minima and sums are those of
-    /// the whole tile, with the fill values around what was written: it answers aggregates with them.
+    /// Reads the newest cells of a tile, and encodes them. As in the library, minima and sums are those of the whole
+    /// tile, including the fill values around what was written: the library answers aggregates with them.
     pub(super) fn make(&self, piece: DensePiece, scratch: &mut ConsolidateScratch) -> Result<MadeDense> {
         let TilePart { within, start, count } = self.domain.part_in(&self.written, &piece.at);
         let region = Region::new(start, count.clone());

@@ -1,4 +1,4 @@
-//! Consolidation of fragment metadata: the footers of all fragments in one file, so that an array of many fragments is
+//! Consolidates fragment metadata: the footers of all fragments in one file, so that an array with many fragments is
 //! opened with one request instead of one for each.
 //!
 //! Spec: TileDB format_spec, consolidated_fragment_metadata_file.md
@@ -15,8 +15,8 @@ use hyperslab_core::{Error, Limits, Result};
 use std::sync::Arc;
 
 impl ArrayWriter {
-    /// The number of fragments whose footers [consolidation](Self::consolidate_footers) would write to one file; 0 if there
-    /// are fewer than two.
+    /// The number of fragments whose footers [consolidation](Self::consolidate_footers) would write to one file; 0 if
+    /// there are fewer than two.
     ///
     /// # Errors
     /// If the array cannot be read.
@@ -26,13 +26,13 @@ impl ArrayWriter {
         Ok(if count < 2 { 0 } else { count })
     }
 
-    /// Writes one file with the footers of all fragments that the present moment sees, and returns their number. Nothing is
-    /// written for fewer than two.
+    /// Writes one file with the footers of all fragments that are visible at present, and returns their number. Nothing
+    /// is written if there are fewer than two.
     ///
     /// # Errors
     /// If the array cannot be read or the store cannot be written;
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) before version 9, whose files have the place of the array in
-    /// them.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) before version 9, whose files contain the location of
+    /// the array.
     pub fn consolidate_footers(&self, limits: &Limits) -> Result<u64> {
         let array = self.present(limits)?;
         let fragments = with_footers(&array)?;
@@ -54,7 +54,8 @@ impl ArrayWriter {
         Ok(fragments.len() as u64)
     }
 
-    /// The number of cells of all fragments of a sparse array, whatever is deleted or has equal coordinates.
+    /// The number of cells of all fragments of a sparse array, including deleted cells and cells with equal
+    /// coordinates.
     ///
     /// # Errors
     /// If the array cannot be read.
@@ -68,7 +69,7 @@ impl ArrayWriter {
         }))
     }
 
-    /// The array as the present moment sees it.
+    /// The array as seen at the present moment.
     pub(crate) fn present(&self, limits: &Limits) -> Result<Array> {
         let options = OpenOptions { at: Moment::ALL, key: self.key().cloned(), limits: *limits };
         Array::open(self.shared_store() as Arc<dyn Store>, self.array(), options)
@@ -83,5 +84,5 @@ fn with_footers(array: &Array) -> Result<Vec<&OpenedFragment>> {
 /// The first version whose fragments have footers.
 const FIRST: u32 = 3;
 
-/// The version since which footers in one file have the names of their fragments.
+/// The version since which consolidated footers contain the names of their fragments.
 const NAMES: u32 = 9;

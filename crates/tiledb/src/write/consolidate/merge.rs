@@ -1,7 +1,7 @@
-//! The cells of fragments of a sparse array in global order, a tile of each in memory at a time.
+//! The cells of fragments of a sparse array in global order, with one tile of each in memory at a time.
 //!
-//! As where [cells are read](crate::read::sparse), a heap knows which fragment has the next cell, and a tile is read when
-//! its turn comes. Of cells with the same coordinates the newest comes first.
+//! As when [cells are read](crate::read::sparse), a heap finds the fragment with the next cell, and a tile is read when
+//! it is needed. Of the cells with the same coordinates, the newest comes first.
 
 use super::sparse::Rows;
 use crate::array::Array;
@@ -13,7 +13,7 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Which cells of the same coordinates are taken.
+/// Which of the cells with the same coordinates are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
     /// All.
@@ -32,14 +32,14 @@ pub(super) enum Taken {
 pub(super) struct HeldTile {
     pub(super) rows: Rows,
     keys: Keys,
-    /// The cells, if equal keys make their order another than that of the tile.
+    /// The order of the cells, if equal keys make it different from that of the tile.
     order: Option<Vec<usize>>,
 }
 
-/// Cells that follow each other in a tile.
+/// Consecutive cells in a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
-    /// The tile, by its position among those of the batch.
+    /// The index of the tile in the batch.
     pub(super) tile: usize,
     pub(super) first: usize,
     pub(super) count: usize,
@@ -53,18 +53,18 @@ pub(super) struct Batch {
     pub(super) cells: usize,
 }
 
-/// A fragment that is merged.
+/// A fragment that is being merged.
 struct Source {
     fragment: usize,
-    /// The tiles that were not read.
+    /// The tiles that were not read yet.
     left: Range<u64>,
-    /// What the keys of the cells to come are not below.
+    /// A lower bound of the keys of the remaining cells.
     bound: Vec<u8>,
-    /// The tile whose cells have their turn.
+    /// The tile whose cells are being processed.
     tile: Option<Arc<HeldTile>>,
     /// The next cell, by its ordinal in the order of the tile.
     next: usize,
-    /// Where the tile is in the batch.
+    /// The index of the tile in the batch.
     slot: Option<usize>,
 }
 
@@ -73,17 +73,18 @@ pub(super) struct Merge {
     order: GlobalOrder,
     taken: Taken,
     sources: Vec<Source>,
-    /// The sources that have cells left.
+    /// The sources that have remaining cells.
     heap: SourceHeap,
     /// The key of the last cell.
     key: Vec<u8>,
-    /// The coordinates of the cells with this key, and the time of the last of each: one, unless zeros have different signs.
+    /// The coordinates of the cells with this key, and the time of the last of each: one, unless zeros have different
+    /// signs.
     known: Vec<Known>,
 }
 
 /// Coordinates that cells have.
 struct Known {
-    /// What tells them from others with the same key.
+    /// Distinguishes them from others with the same key.
     negative_zeros: Vec<usize>,
     time: u64,
 }
@@ -108,7 +109,7 @@ impl HeldTile {
         tile
     }
 
-    /// The cell of an ordinal.
+    /// The cell with an ordinal.
     fn cell(&self, ordinal: usize) -> usize {
         match &self.order {
             Some(order) => order.get(ordinal).copied().unwrap_or(ordinal),
@@ -144,7 +145,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The next cells: as many as asked for, or those that are left.
+    /// The next cells: as many as requested, or the remaining ones.
     pub(super) fn batch(&mut self, array: &Array, wanted: usize, read: &ReadRows<'_>) -> Result<Batch> {
         let mut batch = Batch::default();
         self.sources.iter_mut().for_each(|source| source.slot = None);
@@ -163,7 +164,7 @@ impl Merge {
         Ok(batch)
     }
 
-    /// Takes cells of the source that has the next one, as long as no other has one.
+    /// Takes cells of the source with the next cell, until another source has the next one.
     fn step(
         &mut self,
         array: &Array,
@@ -177,7 +178,7 @@ impl Merge {
         let end = match (self.limit(), &tile.order) {
             (Some(limit), None) => tile.keys.end_below(next, limit).clamp(one, all.max(one)),
             (None, None) => all.max(one),
-            // Keys are looked for in the order of the tile.
+            // Keys are searched for in the order of the tile.
             (_, Some(_)) => one,
         };
         for ordinal in next..end {
@@ -196,7 +197,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Whether a cell is taken, which comes behind the one before.
+    /// Whether a cell, which follows the previous one, is taken.
     fn counts(&mut self, tile: &HeldTile, cell: usize) -> bool {
         let is_alive = !tile.rows.is_deleted(cell);
         match self.taken {
@@ -261,7 +262,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Raises the bound of a source to what the rectangle of its next tile says.
+    /// Raises the bound of a source according to the rectangle of its next tile.
     fn bound(&mut self, array: &Array, source: usize) -> Result<()> {
         let Some(source) = self.sources.get_mut(source).filter(|_| self.order.has_bounds()) else {
             return Ok(());
@@ -281,13 +282,13 @@ impl Merge {
     }
 }
 
-/// Whether a source has its turn before another.
+/// Whether a source comes before another.
 fn is_before(sources: &[Source], a: usize, b: usize) -> bool {
     matches!((sources.get(a), sources.get(b)), (Some(a), Some(b)) if a.is_before(b))
 }
 
 impl Source {
-    /// The key of the next cell, or what it is not below.
+    /// The key of the next cell, or a lower bound of it.
     fn key(&self) -> &[u8] {
         match &self.tile {
             Some(tile) => tile.keys.get(tile.cell(self.next)),
@@ -295,8 +296,8 @@ impl Source {
         }
     }
 
-    /// Whether a source has its turn before another. Tiles are read before cells of the same coordinates have theirs; of
-    /// these, the newest comes first, and of one time that of the newest fragment.
+    /// Whether a source comes before another. Tiles are read before cells with the same coordinates are processed. Of
+    /// these, the newest comes first, and of those with the same time, the one in the newest fragment.
     fn is_before(&self, other: &Source) -> bool {
         let by_key = self.key().cmp(other.key());
         let by_tile = || self.tile.is_some().cmp(&other.tile.is_some());

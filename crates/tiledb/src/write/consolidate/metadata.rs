@@ -1,9 +1,9 @@
-//! Consolidation of the metadata of arrays and groups: one file with what all say together.
+//! Consolidates the metadata of arrays and groups: into one file with the combined content of all.
 //!
 //! Spec: TileDB format_spec, metadata.md and vacuum_file.md
 //!
-//! The new file is seen beside those that it replaces until its vacuum file is there. That changes nothing: it is older
-//! than all but the first of them, and they have the last word about each of their keys.
+//! The new file is visible together with those that it replaces until its vacuum file exists. This changes nothing: it
+//! is older than all but the first of them, and they determine the final value of each of their keys.
 
 use crate::directory::{METADATA, NamedFile};
 use crate::format::metadata::{Entry, Metadata, Value};
@@ -19,13 +19,13 @@ use hyperslab_core::store::{Key, WritableStore};
 use hyperslab_core::{Limits, Result};
 use std::collections::BTreeSet;
 
-/// What consolidation of metadata does.
+/// What a consolidation of metadata does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataPlan {
-    /// The number of files that become one.
+    /// The number of files that are merged into one.
     pub files: u64,
-    /// Moments that end before this time, and not before [`from`](Self::from), do not see the metadata that they saw, once
-    /// the files are vacuumed.
+    /// Once the files are vacuumed, moments that end before this time, and not before [`from`](Self::from), no longer
+    /// see the same metadata.
     pub until: u64,
     /// When the first of the files was written.
     pub from: u64,
@@ -42,7 +42,7 @@ impl ArrayWriter {
         Ok(plan(&opened.metadata))
     }
 
-    /// Writes one file with the metadata that the present moment sees, and its vacuum file.
+    /// Writes one file with the metadata that is visible at present, and its vacuum file.
     ///
     /// # Errors
     /// If the array cannot be read or the store cannot be written.
@@ -64,8 +64,9 @@ impl GroupWriter {
         Ok(plan(&self.present(limits)?.directory().opened(Moment::ALL).metadata))
     }
 
-    /// Writes one file with the metadata that the present moment sees, and its vacuum file. The library knows lines of
-    /// vacuum files of groups by absolute URIs only, which no store knows of itself: it sees both, which say the same.
+    /// Writes one file with the metadata that is visible at present, and its vacuum file. In vacuum files of groups,
+    /// the library recognises only absolute URIs, which a store does not know about itself: so it sees both the old and
+    /// the new files, which have the same content.
     ///
     /// # Errors
     /// If the group cannot be read or the store cannot be written.
@@ -78,7 +79,7 @@ impl GroupWriter {
     }
 }
 
-/// Where consolidated metadata go.
+/// The destination of consolidated metadata.
 struct Into<'a> {
     store: &'a dyn WritableStore,
     /// The array or the group.
@@ -98,7 +99,7 @@ impl Into<'_> {
         let mut entries: Vec<Entry> =
             values.into_iter().map(|(key, value)| Entry { key, value: Some(value) }).collect();
         if entries.is_empty() {
-            // No library reads a file without entries, so this one says that all are deleted.
+            // No library reads a file without entries, so this one states that all keys are deleted.
             entries = deleted(files, read)?;
         }
         let folder = self.at.join(METADATA)?;
@@ -110,7 +111,7 @@ impl Into<'_> {
     }
 }
 
-/// The deletion of every key of some files.
+/// The deletion of every key in some files.
 fn deleted(files: &[&NamedFile], read: &GenericTiles<'_>) -> Result<Vec<Entry>> {
     let mut keys = BTreeSet::new();
     for file in files {
@@ -125,7 +126,7 @@ fn plan(files: &[&NamedFile]) -> Option<MetadataPlan> {
     (files.len() > 1).then_some(MetadataPlan { files: files.len() as u64, until, from })
 }
 
-/// Writes the vacuum file of what has a name, in a folder: the URIs of what it replaces.
+/// Writes the vacuum file for the file or fragment with this name, in a folder: the URIs of what it replaces.
 pub(super) fn put_vacuum(
     store: &dyn WritableStore,
     folder: &Key,

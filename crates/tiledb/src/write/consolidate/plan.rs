@@ -1,8 +1,8 @@
-//! Which fragments become one.
+//! Plans which fragments are merged into one.
 //!
-//! Fragments are in the order of their times, and only those that follow each other become one: the new fragment stands
-//! where the first of them stood. Of a dense array, it covers all tiles of the box around their cells; so no older fragment
-//! may have cells there, which the fill value would hide. Of a sparse array, each cell keeps its time.
+//! Fragments are in the order of their times, and only consecutive ones are merged: the new fragment takes the place of
+//! the first of them. In a dense array, it covers all tiles of the box around their cells; so no older fragment may
+//! have cells there, which the fill value would hide. In a sparse array, each cell keeps its time.
 
 use super::{Consolidator, DELETES, Deleted, TIMESTAMPS};
 use crate::array::fragment::{METADATA, OpenedFragment};
@@ -15,38 +15,40 @@ use crate::write::vacuum::{Lost, LostTimes};
 use hyperslab_core::Result;
 use std::ops::Range;
 
-/// Which fragments become one, and which do not.
+/// Which fragments are merged, and which are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FragmentsPlan {
-    /// Fragments that become one, the oldest first.
+    /// Sets of fragments that are merged into one, the oldest first.
     pub sets: Vec<FragmentSet>,
-    /// Fragments that stay as they are.
+    /// Fragments that stay unchanged.
     pub left: Vec<LeftFragment>,
 }
 
-/// Fragments that become one.
+/// Fragments that are merged into one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FragmentSet {
     /// The names, the oldest first.
     pub fragments: Vec<TimestampedName>,
-    /// The bytes of their files.
+    /// The size of their files in bytes.
     pub bytes: u64,
     /// When the first was written, in milliseconds since 1970.
     pub start: u64,
     /// When the last was written.
     pub end: u64,
-    /// Moments that do not see what they saw before, once the fragments are vacuumed. `None` if each cell keeps its time.
+    /// The moments that no longer see the same cells once the fragments are vacuumed. `None` if each cell keeps its
+    /// time.
     pub lost: Option<LostTimes>,
-    /// Attributes that the newest schema does not have: moments that see older schemas do not see their values any more.
+    /// Attributes that the newest schema does not have: their values are no longer visible at moments with older
+    /// schemas.
     pub lost_attributes: Vec<String>,
 }
 
-/// A fragment that stays as it is.
+/// A fragment that stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftFragment {
     /// The name.
     pub name: TimestampedName,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -58,7 +60,7 @@ struct Delete {
 }
 
 impl Consolidator<'_> {
-    /// Which fragments [consolidation](Self::run) would make one.
+    /// The fragments that [consolidation](Self::run) would merge.
     ///
     /// # Errors
     /// If the metadata of a fragment cannot be read or is malformed.
@@ -101,7 +103,7 @@ impl Consolidator<'_> {
         })
     }
 
-    /// The bytes of the files of a fragment.
+    /// The size of the files of a fragment in bytes.
     fn size_of(&self, fragment: &OpenedFragment) -> Result<u64> {
         let footer = &fragment.footer;
         let sizes = [&footer.file_sizes, &footer.file_var_sizes, &footer.file_validity_sizes];
@@ -136,7 +138,7 @@ impl Consolidator<'_> {
         Ok(runs)
     }
 
-    /// The end of the longest run from a fragment on; why there is none, if there is none.
+    /// The end of the longest run that begins at a fragment, or the reason why there is none.
     fn dense_run(
         &self,
         fragments: &[OpenedFragment],
@@ -146,7 +148,7 @@ impl Consolidator<'_> {
     ) -> Result<usize, String> {
         let older: Vec<(usize, &IndexBox)> =
             boxes.iter().take(first).enumerate().filter_map(|(at, of)| Some((at, of.as_ref()?))).collect();
-        // However many join, they have no more cells than this.
+        // However many fragments join, they have no more cells than this.
         let most: f64 = boxes.iter().skip(first).flatten().map(|own| cell_count(own, domain)).sum();
         let (mut around, mut cells): (Option<IndexBox>, f64) = (None, 0.0);
         let (mut end, mut reason) = (None, "no fragment is newer".to_owned());
@@ -202,7 +204,7 @@ impl Consolidator<'_> {
         let memory: Vec<u64> = fragments.iter().map(|of| self.tile_memory(of)).collect::<Result<_>>()?;
         let all = memory.iter().fold(0, |sum: u64, more| sum.saturating_add(*more));
         if is_purged && all > self.options.memory {
-            // A part would drop cells that hide older ones of another part.
+            // Merging only a part would drop cells that hide older ones in another part.
             refused =
                 Some(format!("tiles of all fragments take {all} bytes, of {} allowed", self.options.memory));
         }
@@ -245,7 +247,7 @@ impl Consolidator<'_> {
         Ok(footer.has_delete_metadata || has_copies || !self.applied(fragment, deletes)?.is_empty())
     }
 
-    /// Why deletes cannot be noted in a consolidated fragment, if they cannot.
+    /// The reason why deletes cannot be recorded in a consolidated fragment, if there is one.
     fn fault_of_deletes(&self, fragment: &OpenedFragment, deletes: &[Delete]) -> Result<Option<String>> {
         let (schema, version) = (self.array.schema(), self.writer.version());
         let applied = self.applied(fragment, deletes)?;
@@ -266,7 +268,7 @@ impl Consolidator<'_> {
         }))
     }
 
-    /// The deletes that are to be applied to a fragment.
+    /// The deletes that must be applied to a fragment.
     fn applied<'d>(&self, fragment: &OpenedFragment, deletes: &'d [Delete]) -> Result<Vec<&'d Delete>> {
         let mut applied: Vec<&Delete> =
             deletes.iter().filter(|delete| delete.time >= fragment.name.start).collect();
@@ -277,7 +279,7 @@ impl Consolidator<'_> {
         Ok(applied)
     }
 
-    /// The most bytes that a tile of a fragment has in memory.
+    /// The maximum number of bytes that a tile of a fragment takes in memory.
     fn tile_memory(&self, fragment: &OpenedFragment) -> Result<u64> {
         let (tiles, mut row, mut var) = (self.array.generic_tiles(), 0_u64, 0_u64);
         let dimensions = self.array.dimensions().len();
@@ -297,7 +299,7 @@ impl Consolidator<'_> {
             });
             row = row.saturating_add(u64::from(of.nullable));
         }
-        // Coordinates are in the key of each cell again, and times beside it.
+        // The key of each cell contains its coordinates again, and times are stored next to it.
         let keys = (dimensions as u64).saturating_mul(2 * OFFSET);
         let times = 3 * OFFSET;
         let footer = &fragment.footer;
@@ -309,8 +311,8 @@ impl Consolidator<'_> {
     }
 }
 
-/// Whether a run from one fragment to another ends among fragments that begin when its first begins: their order would be
-/// lost, since it is that of their names.
+/// Whether a run from one fragment to another ends among fragments that begin at the same time as its first one: their
+/// order, which is that of their names, would be lost.
 fn is_cut(fragments: &[OpenedFragment], first: usize, last: usize) -> bool {
     let start = |at: usize| fragments.get(at).map(|fragment| fragment.name.start);
     start(first).is_some() && start(last.saturating_add(1)) == start(first)

@@ -1,4 +1,4 @@
-//! Consolidation of fragments of sparse arrays: their cells in global order, each with its time.
+//! Consolidates fragments of sparse arrays: their cells in global order, each with its time.
 
 use super::merge::{Batch, Merge, Run, Taken};
 use super::{ConsolidateScratch, DELETES, FragmentSet, TIMESTAMPS};
@@ -19,16 +19,16 @@ use hyperslab_core::{Error, Limits, Result};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Fragments of a sparse array that are becoming one.
+/// Fragments of a sparse array that are being merged into one.
 pub(super) struct SparseConsolidation {
-    /// The array with these fragments alone.
+    /// The array with only these fragments.
     array: Array,
     fragment: SparseFragment,
     sources: Vec<SourceFields>,
     has_times: bool,
     has_deletes: bool,
     merge: Mutex<(Merge, u64)>,
-    /// The number of pieces that were taken, and that of cells in them.
+    /// The number of pieces that were taken, and the number of their cells.
     taken: Mutex<(u64, u64)>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct SparsePiece {
     batch: Batch,
 }
 
-/// Tiles that were made.
+/// Tiles that were built.
 pub(super) struct MadeSparse {
     number: u64,
     tiles: Vec<EncodedCells>,
@@ -50,11 +50,11 @@ pub(super) struct Rows {
     pub(super) dimensions: Vec<Tile>,
     /// `None` for attributes that are newer than the fragment.
     attributes: Vec<Option<Tile>>,
-    /// When each cell was written; nothing if all were at once.
+    /// The time at which each cell was written; empty if all were written at once.
     times: Vec<u64>,
-    /// When all were.
+    /// The time at which all cells were written.
     time: u64,
-    /// When each cell was deleted, and by which of the processed conditions; nothing if none was.
+    /// The time at which each cell was deleted, and by which of the processed conditions; empty if none was.
     deleted: Vec<(u64, u64)>,
 }
 
@@ -63,7 +63,7 @@ struct SourceFields {
     keys: FragmentKeys,
     attributes: Vec<Option<(FragmentField, FieldFiles)>>,
     deletes: Vec<Delete>,
-    /// The files of what deleted cells, and the positions in the new fragment of the conditions that they count.
+    /// The files with the conditions that deleted cells, and the positions of these conditions in the new fragment.
     conditions: Option<(FieldFiles, Vec<u64>)>,
 }
 
@@ -175,7 +175,7 @@ impl SparseConsolidation {
         let cells = cell_count(fragment, tile);
         let all = vec![true; self.array.dimensions().len()];
         let wanted = Wanted { dimensions: &all, times: true };
-        // Files are opened for one tile: fragments may be more than files can be.
+        // Files are opened for one tile at a time: there may be more fragments than files that can be open.
         let fields = Fields::open(&self.array, fragment, &source.keys, wanted)?;
         let mut coordinates = Cells::default();
         fields.read(tile, &mut coordinates)?;
@@ -191,7 +191,7 @@ impl SparseConsolidation {
             });
         }
         let mut rows = Rows {
-            // Cells of this number were decoded, so it is in proportion to memory.
+            // This number of cells was decoded, so it is in proportion to memory.
             count: usize::try_from(cells).unwrap_or(usize::MAX),
             dimensions: coordinates.dimensions.into_iter().map(Tile::without_work).collect(),
             attributes,
@@ -212,7 +212,7 @@ impl SparseConsolidation {
         Ok(rows)
     }
 
-    /// Notes the first of the deletes that removes each cell.
+    /// Records the first of the deletes that removes each cell.
     fn delete(&self, deletes: &[Delete], rows: &mut Rows) {
         if deletes.is_empty() {
             return;
@@ -230,7 +230,7 @@ impl SparseConsolidation {
         rows.deleted = deleted;
     }
 
-    /// A field of a cell. `None` if it is not there, as attributes are that are newer than the fragment.
+    /// A field of a cell. `None` if it does not exist, as with attributes that are newer than the fragment.
     fn value<'r>(&self, name: &[u8], cell: usize, rows: &'r Rows) -> Option<Compared<'r>> {
         let mut dimensions = self.array.dimensions().iter().zip(&rows.dimensions);
         if let Some((of, tile)) = dimensions.find(|(of, _)| of.name == name) {
@@ -399,8 +399,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// About how many cells a piece has.
+/// The approximate number of cells in a piece.
 const CELLS: usize = 1 << 16;
 
-/// The time of deletion of a cell that was not deleted, and the condition that did not delete it.
+/// The deletion time of a cell that was not deleted, and its condition.
 const NEVER: u64 = u64::MAX;

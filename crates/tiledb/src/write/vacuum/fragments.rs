@@ -1,4 +1,4 @@
-//! Vacuum of fragments that consolidated ones replace.
+//! Vacuums fragments that consolidated ones replace.
 
 use super::{Lost, LostTimes, Planning, Standing};
 use crate::array::fragment::METADATA;
@@ -10,14 +10,14 @@ use hyperslab_core::Result;
 use hyperslab_core::store::{EntryKind, Key};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A fragment, as far as it is there.
+/// A fragment of which at least a part may exist.
 pub(super) struct Found {
     pub(super) name: TimestampedName,
-    /// The folder, whether it is there or not.
+    /// The folder, whether it exists or not.
     pub(super) folder: Key,
     /// Its commit file.
     pub(super) commit: Key,
-    /// Why it can go.
+    /// The reason why it can be removed.
     pub(super) reason: String,
 }
 
@@ -81,18 +81,18 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Where a fragment of a name and its commit are.
+    /// The locations of a fragment with a name and of its commit.
     pub(super) fn found(&self, name: TimestampedName, reason: String) -> Result<Found> {
         let folder = fragment_key(self.array, &name)?;
         let commit = match name.fragment_version() {
-            // Complete with its metadata, which therefore go first.
+            // Its metadata completes it, and is therefore removed first.
             0..5 => folder.join(METADATA)?,
             _ => commit_key(self.array, &name)?,
         };
         Ok(Found { name, folder, commit, reason })
     }
 
-    /// Whether anything of a fragment is left.
+    /// Whether anything of a fragment remains.
     fn is_there(&self, fragment: &Found, folders: &BTreeSet<Key>) -> Result<bool> {
         let commit = commit_name(&fragment.name);
         Ok(folders.contains(&fragment.folder)
@@ -100,7 +100,7 @@ impl Planning<'_> {
             || self.files.line_of(&commit.to_string()).is_some())
     }
 
-    /// The folders that have the names of fragments.
+    /// The folders with names of fragments.
     pub(super) fn folders(&self) -> Result<BTreeSet<Key>> {
         let mut found = BTreeSet::new();
         for folder in [self.array.clone(), self.array.join(FRAGMENTS)?] {
@@ -113,7 +113,7 @@ impl Planning<'_> {
         Ok(found)
     }
 
-    /// The names of committed fragments whose metadata are there.
+    /// The names of committed fragments whose metadata exists.
     fn whole(&self) -> Result<BTreeSet<String>> {
         let mut whole = BTreeSet::new();
         for fragment in &self.directory.fragments {
@@ -125,7 +125,7 @@ impl Planning<'_> {
     }
 }
 
-/// Whether a vacuum file hides the fragment that is to replace others, until that is committed.
+/// Whether a vacuum file hides the fragment that is to replace others, until that fragment is committed.
 pub(super) fn is_unfinished(vacuum: &Vacuum) -> bool {
     vacuum.replaced.contains(&vacuum.name.to_string())
 }

@@ -1,4 +1,4 @@
-//! What writers left that were stopped.
+//! What interrupted writers left behind.
 
 use super::fragments::is_unfinished;
 use super::{Planning, VacuumPlan};
@@ -8,7 +8,7 @@ use hyperslab_core::store::{self, EntryKind, Key, Store};
 use std::collections::BTreeSet;
 
 impl Planning<'_> {
-    /// Plans the removal of what stopped writers left.
+    /// Plans the removal of what interrupted writers left behind.
     pub(super) fn unfinished(&mut self) -> Result<()> {
         let folders = self.folders()?;
         let hidden: Vec<_> =
@@ -31,7 +31,7 @@ impl Planning<'_> {
         self.temporary_below(self.array)
     }
 
-    /// Plans the removal of temporary files below a folder, but for those in folders that go as a whole.
+    /// Plans the removal of temporary files below a folder, except those in folders that are removed as a whole.
     fn temporary_below(&mut self, folder: &Key) -> Result<()> {
         let mut left = vec![folder.clone()];
         while let Some(folder) = left.pop() {
@@ -55,7 +55,7 @@ impl VacuumPlan {
     /// Plans the removal of a file, if its name says that it is temporary.
     pub(super) fn temporary(&mut self, store: &dyn Store, key: &Key) -> Result<()> {
         let name = key.name();
-        // The library writes metadata to `NAME.tmp` before they get their name.
+        // The library writes metadata to `NAME.tmp` before renaming it.
         let is_of_library =
             name.strip_suffix(".tmp").is_some_and(|name| TimestampedName::parse(name).is_ok());
         match store::is_unfinished(name) || is_of_library {

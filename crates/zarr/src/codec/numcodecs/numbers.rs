@@ -79,13 +79,13 @@ pub(super) fn write_pack_bits(codec: &Codec, _: Version) -> Option<Members> {
     matches!(codec, Codec::PackBits(_)).then(Vec::new)
 }
 
-/// The members `dtype`, by default the numbers of the array, and `astype`, by default the same.
+/// The member `dtype`, by default the number type of the array, and the member `astype`, by default the same.
 fn decoded_and_encoded(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Result<(Number, Number)> {
     let decoded = number(parameters, "dtype", passing.number, at)?;
     Ok((decoded, number(parameters, "astype", Some(decoded), at)?))
 }
 
-/// Members with both types behind them; numcodecs wants to be told the first, though it could see it.
+/// Members followed by both types. numcodecs requires the first one, although it could determine it itself.
 fn types(mut members: Members, decoded: Number, encoded: Number) -> Members {
     members.push(("dtype", decoded.code().as_str().into()));
     if encoded != decoded {
@@ -105,7 +105,7 @@ fn number(parameters: &Object, name: &str, default: Option<Number>, at: &Spot<'_
     }
 }
 
-/// A number, without a fraction where it has none.
+/// A number, without a fraction if it is whole.
 fn real(value: f64) -> Option<Json> {
     let whole = format!("{value:.0}").parse::<i128>().ok().filter(|_| value.fract() == 0.0);
     let number = whole.map_or_else(|| JsonNumber::float(value), |whole| Some(JsonNumber::integer(whole)));
@@ -121,7 +121,7 @@ fn integer<T: TryFrom<i128>>(parameters: &Object, name: &str, at: &Spot<'_>) -> 
     integer.ok_or_else(|| here.malformed(format!("{number}, expected a small integer")))
 }
 
-/// What a codec makes numbers of, if it is one of these and they are not those it gets.
+/// The number type to which a codec converts, if it is one of these codecs and changes the type.
 pub(crate) fn made(codec: &Codec) -> Option<Number> {
     match codec {
         Codec::Delta(delta) => Some(delta.encoded),
@@ -138,12 +138,12 @@ pub(crate) fn order_of(number: &Number) -> ByteOrder {
     if number.big_endian { ByteOrder::Big } else { ByteOrder::Little }
 }
 
-/// Whether a codec takes and gives elements, not bytes.
+/// Whether the input and output of a codec are elements, not bytes.
 pub(in crate::codec) fn is_of_elements(codec: &Codec) -> bool {
     made(codec).is_some() || keeps(codec)
 }
 
-/// The numbers that elements of a type in a certain byte order are, or consist of.
+/// The number type of the elements of a type in a certain byte order, or of the parts of these elements.
 pub(in crate::codec) fn number_of(data_type: &DataType, order: ByteOrder) -> Option<Number> {
     let kind = match data_type {
         DataType::Bool => NumberKind::Bool,
@@ -158,7 +158,7 @@ pub(in crate::codec) fn number_of(data_type: &DataType, order: ByteOrder) -> Opt
     Some(Number { kind, big_endian: order == ByteOrder::Big })
 }
 
-/// The numbers that a codec reads elements as.
+/// The number type as which a codec reads elements.
 pub(in crate::codec) fn taken(codec: &Codec) -> Option<Number> {
     match codec {
         Codec::Delta(delta) => Some(delta.decoded),
@@ -170,7 +170,7 @@ pub(in crate::codec) fn taken(codec: &Codec) -> Option<Number> {
     }
 }
 
-/// Whether elements stay what they are.
+/// Whether elements keep their type.
 pub(in crate::codec) fn keeps(codec: &Codec) -> bool {
     matches!(codec, Codec::BitRound(_))
 }

@@ -1,4 +1,4 @@
-//! A shard put together of inner chunks.
+//! A shard assembled from inner chunks.
 
 use super::Sharding;
 use crate::codec::Chain;
@@ -7,22 +7,24 @@ use hyperslab_codec::{Scratch, encode};
 use hyperslab_core::nd::element_count;
 use hyperslab_core::{Error, Result};
 
-/// A shard that inner chunks are added to, in row-major order.
+/// A shard to which inner chunks are added, in row-major order.
 pub(crate) struct Assembly<'a> {
     sharding: &'a Sharding,
-    /// How many inner chunks there are to be.
+    /// The expected number of inner chunks.
     count: u64,
     index: Vec<[u64; 2]>,
     shard: Vec<u8>,
 }
 
 impl Chain {
-    /// The shape of inner chunks and what they are written through, if shards are stored as they are put together.
+    /// The shape of inner chunks and the codecs with which they are written, if the assembled bytes of shards are
+    /// stored unchanged.
     pub(crate) fn inner(&self) -> Option<(&[u64], &Chain)> {
         self.shards().map(|sharding| (sharding.inner_shape.as_slice(), &sharding.chain))
     }
 
-    /// Begins a shard of `shape` in the memory of `room`. `None` if shards are not stored as they are put together.
+    /// Begins a shard of `shape` in the memory of `room`. `None` if the assembled bytes of shards are not stored
+    /// unchanged.
     pub(crate) fn assemble(
         &self,
         shape: &[u64],
@@ -46,7 +48,7 @@ impl Sharding {
             usize::try_from(count).ok().filter(|count| *count <= usize::MAX / 32).ok_or_else(too_many)?;
         room.clear();
         if !self.index_at_end {
-            // What stands before the inner chunks is as long as the index, whatever that says.
+            // The space before the inner chunks has the length of the index, which does not depend on its content.
             let nothing = vec![[0; 2]; len];
             room.resize(self.encoded_index(&nothing, scratch)?.len(), 0);
         }

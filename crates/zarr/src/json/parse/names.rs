@@ -20,7 +20,7 @@ impl Names {
     }
 }
 
-/// A name without memory of its own if it is a frequent one.
+/// A name that takes no memory of its own if it is a frequent one.
 pub(super) fn owned(name: &str) -> Name {
     let known = KNOWN.iter().find(|known| **known == name);
     known.map_or_else(|| Name::Owned(name.to_owned()), |known| Name::Borrowed(known))

@@ -2,7 +2,7 @@
 
 use crate::metadata::{v2, v3};
 
-/// The part of a document that contains a value. It determines what bare words are.
+/// The part of a document that contains a value. It determines the meaning of bare words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     /// A part that must be strict JSON.
@@ -11,12 +11,12 @@ pub(super) enum Scope {
     Attributes,
     /// `.zarray`
     Array2,
-    /// The fill value in it. Bare words are the texts that the specification has for these numbers: zarr-python 3.0
-    /// leaves out the quotes.
+    /// Its fill value. Bare words stand for the strings that the specification defines for these numbers: zarr-python
+    /// 3.0 leaves out the quotes.
     Fill2,
     /// `zarr.json`
     Node,
-    /// The consolidated metadata in it.
+    /// Its consolidated metadata.
     Consolidated,
     /// Copies of `zarr.json` by path.
     Nodes,

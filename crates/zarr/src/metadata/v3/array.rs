@@ -29,7 +29,7 @@ pub struct ArrayMetadata {
     pub attributes: Option<Object>,
     /// The storage transformers. All of them may be ignored.
     pub storage_transformers: Option<Vec<Extension>>,
-    /// A name for each dimension that has one.
+    /// The name of each dimension, if it has one.
     pub dimension_names: Option<Vec<Option<String>>>,
     /// Unknown members that may be ignored.
     pub unknown: Object,

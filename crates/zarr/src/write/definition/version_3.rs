@@ -139,8 +139,8 @@ impl ArrayDefinition {
     }
 }
 
-/// The byte order that the last of these codecs encodes numbers to, if it is one of numcodecs with types in its
-/// parameters. Behind it zarr-python ignores the order that `bytes` states, so that `bytes` must state the same.
+/// The byte order to which the last of these codecs encodes numbers, if it is a codec of numcodecs with types in its
+/// parameters. After such a codec, zarr-python ignores the order that `bytes` states, so `bytes` must state the same.
 fn order_before_bytes(codecs: &[Extension], data_type: &DataType) -> Option<ByteOrder> {
     let received = elements(data_type, ByteOrder::Little);
     let last = codecs.iter().filter_map(|codec| made(&codec.codec(&received)?)).next_back();

@@ -23,7 +23,7 @@ struct Polygons<'a> {
     container: &'a Variable,
     /// The numbers of nodes of the rings.
     counts: &'a Variable,
-    /// Which rings are interior; `None` if none is.
+    /// Which rings are interior; `None` if there are none.
     interior: Option<&'a Variable>,
     x: &'a Variable,
     y: &'a Variable,
@@ -51,7 +51,7 @@ impl<'a> Polygons<'a> {
             true => one("part_node_count")?,
             false => one("node_count")?,
         };
-        // Which rings are holes cannot be known without their variable.
+        // Without their variable, it is unknown which rings are holes.
         let interior = match container.has("interior_ring") {
             true => Some(one("interior_ring")?),
             false => None,
@@ -86,7 +86,7 @@ impl<'a> Polygons<'a> {
             }
             at += 1;
         }
-        // Counts that do not add up are a finding of their own, and say nothing about rings.
+        // Counts that do not add up are reported separately, and make it impossible to check rings.
         let is_complete = x.next()?.is_none();
         if let Some((at, is_interior)) = first.filter(|_| is_complete) {
             let (kind, own, expected) = match is_interior {
@@ -106,16 +106,16 @@ impl<'a> Polygons<'a> {
     }
 }
 
-/// The nodes of a ring, of which only the first and the last are kept.
+/// The nodes of a ring. Only the first and the last are kept.
 #[derive(Default)]
 struct Ring {
     first: Option<(f64, f64)>,
     last: (f64, f64),
     /// Twice the area relative to the first node: positive if anticlockwise.
     area: f64,
-    /// The sum of what was added without its signs.
+    /// The sum of the absolute values of the added areas.
     total: f64,
-    /// The least and greatest x relative to the first node.
+    /// The smallest and largest x relative to the first node.
     extent: (f64, f64),
 }
 
@@ -130,8 +130,8 @@ impl Ring {
         self.last = here;
     }
 
-    /// The direction. `None` if it cannot be told: of a ring without an area, with missing nodes, or that is at the end of
-    /// the longitudes.
+    /// The direction. `None` if it cannot be determined: for a ring without an area, with missing nodes, or where
+    /// longitudes wrap around.
     fn is_anticlockwise(&self, is_angle: bool) -> Option<bool> {
         let is_across = is_angle && self.extent.1 - self.extent.0 > 180.0;
         let is_clear = self.area.is_finite() && self.area.abs() > 1e-6 * self.total;
@@ -139,7 +139,7 @@ impl Ring {
     }
 }
 
-/// Reads the values of a variable of one dimension one after the other.
+/// Reads the values of a one-dimensional variable one after another.
 struct Cursor<'a> {
     values: &'a dyn ValueReader,
     variable: &'a Variable,
@@ -152,7 +152,7 @@ impl<'a> Cursor<'a> {
         Cursor { values, variable, read: 0, block: Vec::new().into_iter() }
     }
 
-    /// The next value; NaN if it is missing. `None` behind the last.
+    /// The next value; NaN if it is missing. `None` after the last one.
     fn next(&mut self) -> Result<Option<f64>> {
         if let Some(value) = self.block.next() {
             return Ok(Some(value));

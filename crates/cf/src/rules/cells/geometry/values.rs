@@ -10,7 +10,7 @@ use hyperslab_core::Result;
 use hyperslab_model::Elements;
 use std::collections::{HashMap, HashSet};
 
-/// What a container names, as far as it is there.
+/// The variables that a container names, as far as they exist.
 struct Parts<'a> {
     nodes: Option<&'a Variable>,
     node_count: Option<&'a Variable>,
@@ -19,7 +19,7 @@ struct Parts<'a> {
     least: i128,
 }
 
-/// What a count variable was found to hold. Containers may share such variables.
+/// The content found in a count variable. Containers may share such variables.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     sum: i128,
@@ -87,8 +87,8 @@ impl<'a> Parts<'a> {
 }
 
 impl Counts {
-    /// Reads a count variable: the sum, and the first count that is less than a geometry needs. Instances that have no
-    /// geometry yet have none or a missing value.
+    /// Reads a count variable: the sum, and the first count that is smaller than a geometry needs. Instances that have
+    /// no geometry yet have a count of zero or a missing value.
     fn read(values: &dyn ValueReader, variable: &Variable, least: i128) -> Result<Counts> {
         let mut counts = Counts::default();
         let mut at = 0_u64;
@@ -161,7 +161,7 @@ fn check_interior_ring(values: &dyn ValueReader, ring: &Variable, found: &mut Fo
     Ok(())
 }
 
-/// Gives each value of a variable of integers; `None` for those that are missing.
+/// Passes each value of an integer variable; `None` for missing values.
 fn each_integer(
     values: &dyn ValueReader,
     variable: &Variable,

@@ -1,7 +1,8 @@
-//! The methods of climatological times: what they are within, and what they are over.
+//! The methods of climatological times: the periods that follow `within` and `over`.
 //!
-//! The conventions say that valid values "must be in one of the forms" of a list, from 1.6 to 1.13; the conformance document
-//! leaves it out. The text of the conventions decides. Its `time: mean over years (ENSO years)` stands for a single entry.
+//! The conventions state that valid values "must be in one of the forms" of a list, from 1.6 to 1.13; the conformance
+//! document omits this. The text of the conventions takes precedence. Its `time: mean over years (ENSO years)` counts
+//! as a single entry.
 //!
 //! Spec: CF 1.13, 7.4 Climatological Statistics
 
@@ -36,7 +37,7 @@ pub(in crate::rules::cells) fn periods(scope: &Scope<'_>, found: &mut Found) {
     }
 }
 
-/// Where the attribute leads nowhere, this has been told.
+/// If the attribute does not resolve, this has already been reported.
 fn is_climatological(scope: &Scope<'_>, coordinate: &Variable) -> bool {
     axis_of(coordinate) == Some(Axis::T) && scope.dataset.named(coordinate, "climatology").next().is_some()
 }
@@ -45,11 +46,11 @@ fn check(scope: &Scope<'_>, variable: &Variable, times: &[&Variable], found: &mu
     let (entries, fault) = parse(variable.text("cell_methods").unwrap_or_default());
     let is_text = !variable.has("cell_methods") || variable.text("cell_methods").is_some();
     let is_period = |entry: &Entry<'_>| entry.period.is_none_or(|(_, of)| matches!(of, "days" | "years"));
-    // What is not written well is a matter of cell-methods.
+    // Syntax errors are covered by cell-methods.
     if fault.is_some() || !is_text || !entries.iter().all(is_period) {
         return;
     }
-    // Times of anomalies are those of the data and those of the norm.
+    // Anomalies have the times of the data and those of the norm.
     let is_anomaly = entries.iter().any(|entry| entry.norm.is_some());
     let names = Names::of(scope, variable);
     for time in times {
@@ -60,7 +61,7 @@ fn check(scope: &Scope<'_>, variable: &Variable, times: &[&Variable], found: &mu
         let own: Vec<&Entry<'_>> = entries.iter().filter(is_of).collect();
         let name = time.name();
         if own.is_empty() {
-            // Nothing demands methods. Section 7.3 recommends them for each dimension.
+            // Methods are not required. Section 7.3 recommends them for each dimension.
             if !is_anomaly && variable.is_numeric() {
                 let message = format!("no methods of the climatological time {name}, expected {EXPECTED}");
                 found.advise(place(variable), message, HINT);
@@ -94,5 +95,5 @@ fn shown(entry: &Entry<'_>) -> String {
     }
 }
 
-/// How many methods are shown.
+/// The maximum number of methods that are shown.
 const MAX_METHODS: usize = 5;

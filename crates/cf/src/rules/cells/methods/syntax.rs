@@ -8,7 +8,7 @@
 
 use super::brief;
 
-/// A method and what it is applied to.
+/// A method and the names that it is applied to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
     /// The dimensions, scalar coordinates and standard names.
@@ -16,29 +16,29 @@ pub(super) struct Entry<'a> {
     pub(super) method: &'a str,
     /// The variable that an anomaly is relative to.
     pub(super) norm: Option<&'a str>,
-    /// The area type behind `where`.
+    /// The area type after `where`.
     pub(super) portion: Option<&'a str>,
-    /// The area type behind `over`.
+    /// The area type after `over`.
     pub(super) of: Option<&'a str>,
-    /// `within` or `over`, and the period behind it.
+    /// `within` or `over`, and the period after it.
     pub(super) period: Option<(&'a str, &'a str)>,
-    /// What is in parentheses.
+    /// The contents of parentheses.
     pub(super) comments: Vec<&'a str>,
 }
 
 /// A part of the text.
 #[derive(Clone, Copy)]
 enum Token<'a> {
-    /// A word with a colon behind it.
+    /// A word followed by a colon.
     Name(&'a str),
     Word(&'a str),
-    /// What is in parentheses, which may nest.
+    /// The content of parentheses, which may nest.
     Comment(&'a str),
-    /// A comment that does not end.
+    /// A comment without a closing parenthesis.
     Open,
 }
 
-/// The entries of a text up to the first that is wrong, and what is wrong with it.
+/// The entries of a string up to the first error, and a description of that error.
 pub(super) fn parse(text: &str) -> (Vec<Entry<'_>>, Option<String>) {
     let mut tokens = tokens(text).peekable();
     let mut entries: Vec<Entry<'_>> = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> (Vec<Entry<'_>>, Option<String>) {
 
 type Tokens<'a, I> = std::iter::Peekable<I>;
 
-/// The method of an entry and the phrases behind it.
+/// The method of an entry and the phrases after it.
 fn method<'a, I: Iterator<Item = Token<'a>>>(
     tokens: &mut Tokens<'a, I>,
     entry: &mut Entry<'a>,
@@ -86,7 +86,7 @@ fn method<'a, I: Iterator<Item = Token<'a>>>(
     while let Some(Token::Word(keyword @ ("where" | "over" | "within"))) = tokens.peek().copied() {
         tokens.next();
         let argument = word(tokens).ok_or_else(|| behind(keyword))?;
-        // `over` says a portion of the cell if it stands behind `where`, and else, or with a period, a range of time.
+        // After `where`, `over` states a portion of the cell. Otherwise, or with a period, it states a range of time.
         let is_area = entry.portion.is_some() && !matches!(argument, "days" | "years");
         match keyword {
             "where" if entry.portion.is_none() && entry.period.is_none() => entry.portion = Some(argument),
@@ -119,7 +119,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
                 None => (Token::Open, ""),
             }
         } else {
-            // A name may be joined to what is behind it.
+            // A name may be joined to the text after it.
             let is_end = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ':');
             let (word, after) = rest.split_at_checked(rest.find(is_end).unwrap_or(rest.len()))?;
             match after.strip_prefix(':') {
@@ -134,7 +134,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// What is before the parenthesis that closes, and what is behind it.
+/// The text before the closing parenthesis, and the text after it.
 fn closing(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     for (at, letter) in text.char_indices() {
@@ -148,7 +148,7 @@ fn closing(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// What is behind `interval:` at the start of a comment up to the next keyword, and the rest from there.
+/// The text after `interval:` at the start of a comment up to the next keyword, and the rest from there.
 pub(super) fn interval(comment: &str) -> Option<(&str, &str)> {
     let own = comment.trim_start().strip_prefix("interval:")?.trim_start();
     let next = own.find("interval:").unwrap_or(own.len());

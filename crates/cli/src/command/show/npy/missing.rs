@@ -1,19 +1,19 @@
-//! Missing elements as NumPy has them: NaN and NaT.
+//! Missing elements in the form that NumPy supports: NaN and NaT.
 
 use hyperslab::model::{Datatype, Element, Elements, Float, Values};
 use hyperslab::show::Shown;
 use hyperslab::{Error, Result};
 
-/// Decoded elements without the marks of missing ones. These become NaN or NaT; integers become floating-point numbers if
-/// some of them are missing.
+/// Decoded elements without their validity bytes. Missing elements become NaN or NaT; integers become floating-point
+/// numbers if some of them are missing.
 ///
 /// # Errors
-/// [`Unsupported`](hyperslab::ErrorKind::Unsupported) if elements are missing that NumPy has no such value for, and for
-/// nulls that are shown as stored.
+/// [`Unsupported`](hyperslab::ErrorKind::Unsupported) if elements are missing whose type has no such value in NumPy,
+/// and for nulls that are shown as stored.
 pub(super) fn filled(shown: Shown, is_decoded: bool) -> Result<Shown> {
     let Datatype::Nullable(base) = shown.datatype.resolved() else { return Ok(shown) };
     if !is_decoded {
-        // A null and a NaN are two values of a stored array.
+        // In a stored array, a null and a NaN are two different values.
         return Err(Error::unsupported("NumPy has no nulls")
             .with_hint("use --decode, which makes them NaN or NaT, or --as json"));
     }
@@ -45,13 +45,13 @@ fn absent(datatype: &Datatype) -> Result<Vec<u8>> {
                 Datatype::String(_) => "text".to_owned(),
                 other => other.to_string(),
             };
-            return Err(Error::unsupported(format!("NumPy has no missing {what}"))
+            return Err(Error::unsupported(format!("NumPy cannot represent a missing {what}"))
                 .with_hint("use --as csv or --as json"));
         }
     })
 }
 
-/// Integers as floating-point numbers, of 32 bits if these hold all integers of their size.
+/// Integers as floating-point numbers, of 32 bits if these can represent all integers of that size.
 fn numbers(size: usize, integers: Elements<'_>) -> Result<(Datatype, Vec<u8>)> {
     let float = if size <= 2 { Float::Single } else { Float::Double };
     let mut floats = Vec::new();

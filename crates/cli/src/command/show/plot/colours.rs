@@ -3,7 +3,7 @@
 /// A colour: red, green, blue.
 pub(super) type Rgb = [u8; 3];
 
-/// What a terminal can show.
+/// The capabilities of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) paint: Paint,
@@ -57,7 +57,7 @@ impl Style {
         shades.get(index(part, shades.len())).copied().unwrap_or(' ')
     }
 
-    /// The characters for words without colours: shades of which none is blank, or letters if they are many.
+    /// The characters for words without colours: shades, none of which is blank, or letters if there are many words.
     pub(super) fn symbol(self, word: usize, of: usize) -> char {
         let shades = self.shades().get(1..).unwrap_or_default();
         match of {
@@ -68,7 +68,7 @@ impl Style {
         .unwrap_or('?')
     }
 
-    /// The code that sets the colour of characters, or of what is behind them.
+    /// The code that sets the colour of characters, or of their background.
     pub(super) fn code(self, colour: Rgb, is_behind: bool) -> String {
         let [red, green, blue] = colour;
         let target = if is_behind { 48 } else { 38 };
@@ -79,7 +79,7 @@ impl Style {
         }
     }
 
-    /// A text in a colour.
+    /// A text in the given colour.
     pub(super) fn painted(self, text: &str, colour: Rgb) -> String {
         match self.paint {
             Paint::Shades => text.to_owned(),
@@ -93,14 +93,14 @@ fn is_utf8(locale: &str) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// The place of a number between the bounds, from 0 to 1.
+/// The position of a number between the bounds, from 0 to 1.
 pub(super) fn part(number: f64, (low, high): (f64, f64)) -> f64 {
     let part = (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
     if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) }
 }
 
-/// The colour of a number from 0 to 1: viridis, whose lightness increases evenly, so that people who see few colours,
-/// and copies in grey, show the same.
+/// The colour of a number from 0 to 1: viridis, whose lightness increases evenly, so that it conveys the same to people
+/// with colour vision deficiency and in grey copies.
 pub(super) fn viridis(part: f64) -> Rgb {
     let steps = VIRIDIS.len() - 1;
     let place = part.clamp(0.0, 1.0) * steps as f64;
@@ -114,7 +114,7 @@ pub(super) fn viridis(part: f64) -> Rgb {
     colour
 }
 
-/// Which of `count` equal parts of 0 to 1 a number is in.
+/// The index of the part that contains a number, if 0 to 1 is divided into `count` equal parts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; saturates")]
 fn index(part: f64, count: usize) -> usize {
     ((part.clamp(0.0, 1.0) * count as f64) as usize).min(count.saturating_sub(1))
@@ -140,7 +140,7 @@ fn of_palette(colour: Rgb) -> usize {
 /// The levels of a colour in the cube of xterm.
 const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// Colours of viridis at equal distances; between them it is nearly straight.
+/// Colours of viridis at equal distances; between them it is nearly linear.
 const VIRIDIS: [Rgb; 9] = [
     [68, 1, 84],
     [71, 44, 122],

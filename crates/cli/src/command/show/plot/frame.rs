@@ -1,4 +1,4 @@
-//! A drawing of characters in its axes, with ticks and titles.
+//! A character drawing with axes, ticks and titles.
 
 use super::colours::Style;
 use crate::output;
@@ -9,17 +9,17 @@ use hyperslab::plot::{PlotAxis, Ticks};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     pub(super) width: usize,
-    /// The most lines of the drawing itself, without axes and legend.
+    /// The maximum number of lines of the drawing itself, without axes and legend.
     pub(super) rows: usize,
 }
 
 impl Room {
-    /// The room on the terminal, or in a file.
+    /// The space available on the terminal, or in a file.
     pub(super) fn of(is_terminal: bool) -> Room {
         let (width, height) = output::terminal_room(is_terminal);
         let width = width.clamp(MIN_WIDTH, MAX_WIDTH);
         let usual = (width / 4).max(MIN_ROWS);
-        // Title, ticks and legend stay on the terminal too.
+        // The title, ticks and legend must also fit on the terminal.
         let fitting = height.map_or(usual, |height| height.saturating_sub(AROUND).max(MIN_ROWS));
         Room { width, rows: usual.min(fitting) }
     }
@@ -31,10 +31,10 @@ pub(super) struct Frame {
     /// The lines of the drawing, each of `columns` columns.
     pub(super) area: Vec<String>,
     pub(super) columns: usize,
-    /// The lines with a tick, and its label.
+    /// The lines that have a tick, and its label.
     pub(super) vertical: Vec<(usize, String)>,
     pub(super) vertical_title: String,
-    /// The columns with a tick, and its label.
+    /// The columns that have a tick, and its label.
     pub(super) horizontal: Vec<(usize, String)>,
     pub(super) horizontal_title: String,
 }
@@ -68,7 +68,7 @@ impl Frame {
     }
 }
 
-/// The columns that a drawing has left beside these labels.
+/// The number of columns that remain for a drawing beside these labels.
 pub(super) fn columns_beside(vertical: &[(usize, String)], room: Room) -> usize {
     room.width.saturating_sub(margin(vertical) + 3).max(8)
 }
@@ -94,7 +94,7 @@ pub(super) fn down(
     lines
 }
 
-/// As many ticks of a horizontal axis as their labels have room, and what these leave out.
+/// As many ticks of a horizontal axis as fit with their labels, and the part that these labels omit.
 pub(super) fn across(
     axis: &PlotAxis,
     (left, right): (f64, f64),
@@ -126,7 +126,7 @@ pub(super) fn across(
     }
 }
 
-/// The title of an axis, with what all its ticks leave out.
+/// The title of an axis, with the part that its tick labels omit.
 pub(super) fn titled(axis: &PlotAxis, note: Option<&str>) -> String {
     match note {
         Some(note) => format!("{}, {note}", axis.title()),
@@ -153,13 +153,13 @@ fn labels(ticks: &[(usize, String)], margin: usize, width: usize) -> String {
     line
 }
 
-/// The line or column, of `count`, of a place from 0 to 1.
+/// The index of the line or column, out of `count`, for a position from 0 to 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; saturates")]
 pub(super) fn place(part: f64, count: usize) -> usize {
     ((part.clamp(0.0, 1.0) * count as f64) as usize).min(count.saturating_sub(1))
 }
 
-/// A text that a terminal shows as it is, in at most so many columns.
+/// A text in a form that is safe for a terminal, in at most `width` columns.
 pub(super) fn fitting(text: &str, width: usize) -> String {
     let text = harmless(text);
     match text.chars().count() > width {
@@ -168,7 +168,7 @@ pub(super) fn fitting(text: &str, width: usize) -> String {
     }
 }
 
-/// A text in lines of at most so many columns, broken at spaces.
+/// A text in lines of at most `width` columns, broken at spaces.
 pub(super) fn folded(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -183,7 +183,7 @@ pub(super) fn folded(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Narrower, labels leave no room for a drawing.
+/// Below this width, labels leave no room for a drawing.
 const MIN_WIDTH: usize = 30;
 const MAX_WIDTH: usize = 400;
 const MIN_ROWS: usize = 8;

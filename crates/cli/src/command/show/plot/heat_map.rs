@@ -1,4 +1,4 @@
-//! A heat map of characters: half blocks in colours, or shades.
+//! A heat map of characters: coloured half blocks, or shades.
 
 use super::colours::{Paint, Rgb, Style, part, viridis};
 use super::frame::{Frame, Room, across, columns_beside, down, fitting, titled};
@@ -8,7 +8,7 @@ use hyperslab::plot::{HeatMap, Plot, PlotAxis, Read};
 
 pub(super) fn draw(plot: &Plot, vertical: &PlotAxis, style: Style, room: Room) -> Result<Drawn> {
     let horizontal = plot.horizontal();
-    // Colours show two cells in a character, one above the other.
+    // With colours, a character shows two cells, one above the other.
     let lines = if style.paint == Paint::Shades { 1 } else { 2 };
     let rows = whole_cells(room.rows * lines, vertical.count(), MAX_ROWS * lines).div_ceil(lines);
     let bounds = vertical.upwards();
@@ -28,7 +28,7 @@ pub(super) fn draw(plot: &Plot, vertical: &PlotAxis, style: Style, room: Room) -
     Ok(Drawn { frame, legend: scale(plot, &map.read, style, room), notes: words::of_map(&map) })
 }
 
-/// As many columns or lines as give each of a few cells the same number, and no cell more than `most`.
+/// The number of columns or lines that gives each of a few cells the same number of them, at most `most` each.
 fn whole_cells(room: usize, cells: u64, most: usize) -> usize {
     let cells = usize::try_from(cells).unwrap_or(usize::MAX).max(1);
     match room.checked_div(cells) {
@@ -84,7 +84,7 @@ fn halves(pair: &[Vec<f64>], read: &Read, style: Style) -> String {
         line.push(match colours {
             (Some(_), _) if style.unicode => '▀',
             (None, Some(_)) if style.unicode => '▄',
-            // Without half blocks, the colour behind a space is that of a whole character.
+            // Without half blocks, the background colour of a space fills a whole character.
             (Some(_), Some(_)) => ' ',
             (Some(_), None) => '\'',
             (None, Some(_)) => '.',
@@ -95,7 +95,7 @@ fn halves(pair: &[Vec<f64>], read: &Read, style: Style) -> String {
     line
 }
 
-/// The legend: which colour is which number.
+/// The legend: which colour represents which number.
 fn scale(plot: &Plot, read: &Read, style: Style, room: Room) -> Vec<String> {
     let mut parts = Vec::new();
     match (read.range, read.scale.as_words()) {
@@ -132,7 +132,7 @@ fn scale(plot: &Plot, read: &Read, style: Style, room: Room) -> Vec<String> {
     filled(parts, room.width)
 }
 
-/// Parts of these numbers of columns, as many in each line as there is room for.
+/// Arranges parts with the given widths in columns in as few lines as they need.
 fn filled(parts: Vec<(usize, String)>, width: usize) -> Vec<String> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     for (columns, part) in parts {
@@ -159,7 +159,7 @@ fn bar(width: usize, style: Style) -> String {
     (0..width).map(|column| style.code(viridis(at(column)), false) + block).collect::<String>() + "\x1b[0m"
 }
 
-/// The most columns and lines of one cell.
+/// The maximum number of columns and lines of one cell.
 const MAX_COLUMNS: usize = 16;
 const MAX_ROWS: usize = 4;
 

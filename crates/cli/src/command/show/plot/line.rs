@@ -1,4 +1,4 @@
-//! A line of characters: dots of Braille, eight in a character, or stars.
+//! A line of characters: Braille dots, eight in a character, or stars.
 
 use super::colours::{Paint, Style};
 use super::frame::{Frame, Room, across, columns_beside, down, place, titled};
@@ -44,7 +44,7 @@ pub(super) fn bounds(line: &Line) -> (f64, f64) {
     }
 }
 
-/// At most about `most` ticks; of elements that are all the same, this one.
+/// At most about `most` ticks; if all elements are equal, a single tick at their value.
 pub(super) fn ticks(line: &Line, (low, high): (f64, f64), most: usize) -> Ticks {
     match line.read.range {
         None => Ticks::default(),
@@ -75,7 +75,7 @@ impl Dots {
         self.dots.get(row * self.width + column).copied().unwrap_or(false)
     }
 
-    /// Sets the dots between two dots.
+    /// Sets the dots on the line between two dots.
     fn connect(&mut self, from: (usize, usize), to: (usize, usize)) {
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1)).max(1);
         let between = |a: usize, b: usize, step: usize| (a * (steps - step) + b * step + steps / 2) / steps;
@@ -102,7 +102,7 @@ fn area(
             continue;
         }
         let column = place((point.at - left) / (right - left), width);
-        // Halves, since the distance of any two numbers may exceed all numbers.
+        // Divided by two first, since the difference of two numbers may exceed the range of numbers.
         let row = |number: f64| place((top / 2.0 - number / 2.0) / (top / 2.0 - bottom / 2.0), dots.height);
         let (low, mean, high) = (row(point.low), row(point.mean), row(point.high));
         dots.connect((column, low), (column, high));
@@ -117,7 +117,7 @@ fn area(
         for (bit, (x, y)) in DOTS.iter().enumerate() {
             code |= u32::from(dots.get(column * across + x, row * above + y)) << bit;
         }
-        // A blank of Braille is as wide as the others in few fonts.
+        // In many fonts, the blank Braille pattern has another width than the other patterns.
         char::from_u32(code).filter(|_| code > 0x2800).unwrap_or(' ')
     };
     let text = |row: usize| {
@@ -132,7 +132,7 @@ fn area(
 
 /// The columns and rows of dots in a character.
 const BRAILLE: (usize, usize) = (2, 4);
-/// The places of the dots in the order of their bits.
+/// The positions of the dots in the order of their bits.
 const DOTS: [(usize, usize); 8] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3)];
 
 #[cfg(test)]

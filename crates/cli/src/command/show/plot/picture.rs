@@ -24,7 +24,7 @@ pub(super) fn encoded(plot: &Plot, form: Drawing) -> Result<Vec<u8>> {
     }
 }
 
-/// The place of the drawing itself, without axes.
+/// The area of the drawing itself, without axes.
 #[derive(Clone, Copy, Debug)]
 struct Area {
     left: f64,
@@ -65,7 +65,7 @@ fn heat_map(plot: &Plot, vertical: &PlotAxis) -> Result<Shapes> {
     Ok(picture.shapes)
 }
 
-/// The colours of the map, two for each unit of length, as sharp as a picture shows them.
+/// The colours of the map, two for each unit of length, which is the resolution of a picture.
 fn pixels(map: &HeatMap, area: Area) -> Vec<Vec<Rgb>> {
     let count = |length: f64| shapes::whole(length * png::SCALE);
     let rows = map.pixels(count(area.width), count(area.height));
@@ -104,8 +104,8 @@ struct Picture {
 }
 
 impl Picture {
-    /// A picture with titles and notes, whose area has room for the labels of `ticks` on the left and `right` on the
-    /// right.
+    /// A picture with titles and notes. Its area leaves room for the labels of `ticks` on the left and for `right` on
+    /// the right.
     fn new(plot: &Plot, notes: &[String], ticks: &Ticks, right: f64) -> Picture {
         let labels = ticks.ticks.iter().map(|tick| font::width(&tick.label, SMALL)).fold(0.0, f64::max);
         let left = (labels.min(WIDTH / 4.0) + 50.0).round();
@@ -136,7 +136,7 @@ impl Picture {
         self.shapes.add(Shape::Path { points: corners, width: 1.0, colour: GREY });
     }
 
-    /// Light lines behind a curve.
+    /// Light grid lines behind a curve.
     fn grid(&mut self, ticks: &Ticks, (bottom, top): (f64, f64)) {
         for tick in &ticks.ticks {
             let y = self.area.y(between(tick.at, (bottom, top)));
@@ -180,7 +180,7 @@ impl Picture {
             .text(Text::new(&title, (self.area.x(0.5), bottom + 41.0), MIDDLE).anchored(Anchor::Middle));
     }
 
-    /// As many ticks as their labels have room.
+    /// As many ticks as fit with their labels.
     fn fitting_ticks(&self, axis: &PlotAxis, bounds: (f64, f64)) -> Ticks {
         let mut most = 12;
         loop {
@@ -200,7 +200,7 @@ impl Picture {
         }
     }
 
-    /// The line, broken where elements are missing, over the range of the elements in each point.
+    /// The line, broken where elements are missing, and behind it the range of the elements in each point.
     fn curve(&mut self, line: &Line, across: (f64, f64), bounds: (f64, f64)) {
         for run in line.points.split(|point| point.mean.is_nan()).filter(|run| !run.is_empty()) {
             let place = |point: &LinePoint, number: f64| {
@@ -224,14 +224,14 @@ impl Picture {
     }
 }
 
-/// The place of a number between two others, from 0 to 1.
+/// The position of a number between two others, from 0 to 1.
 fn between(number: f64, (low, high): (f64, f64)) -> f64 {
-    // Halves, since the distance of any two numbers may exceed all numbers.
+    // Divided by two first, since the difference of two numbers may exceed the range of numbers.
     let part = (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
     if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) }
 }
 
-/// What the colours of a heat map mean.
+/// The meaning of the colours of a heat map.
 struct Legend<'a> {
     read: &'a Read,
     title: String,
@@ -293,7 +293,7 @@ impl<'a> Legend<'a> {
 }
 
 impl Picture {
-    /// A square of a colour with its meaning.
+    /// A square of a colour, with its meaning.
     fn swatch(&mut self, (x, y): (f64, f64), colour: Rgb, label: &str, step: f64) {
         let side = step.min(16.0) - 2.0;
         self.shapes.add(Shape::Pixels { corner: (x, y), size: (side, side), rows: vec![vec![colour]] });
@@ -302,19 +302,19 @@ impl Picture {
     }
 }
 
-/// The size of a picture, in the unit of SVG; PNG has several pixels for each.
+/// The size of a picture, in SVG units; PNG has several pixels for each unit.
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 500.0;
-/// The space at the right of a line.
+/// The space to the right of a line.
 const RIGHT: f64 = 30.0;
 const LARGE: f64 = 16.0;
 const MIDDLE: f64 = 13.0;
 const SMALL: f64 = 12.0;
-/// The most cells of a heat map: about one for each unit of length.
+/// The maximum number of cells of a heat map: about one for each unit of length.
 const MAX_COLUMNS: usize = 640;
 const MAX_ROWS: usize = 400;
 const MAX_POINTS: usize = 1200;
-/// The most points of a line that are marked each.
+/// The maximum number of points of a line for which each point is marked.
 const MAX_MARKED: usize = 60;
 const INK: Rgb = [32, 32, 32];
 const GREY: Rgb = [96, 96, 96];

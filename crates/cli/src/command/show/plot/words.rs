@@ -2,7 +2,7 @@
 
 use hyperslab::plot::{HeatMap, Line, Plot, Read};
 
-/// What is drawn, and then the single positions along other dimensions.
+/// A description of what is drawn, followed by the positions along the other dimensions.
 pub(super) fn titles(plot: &Plot) -> Vec<String> {
     let about = match (&plot.about, &plot.units) {
         (Some(about), Some(units)) => format!("{}: {about} ({units})", plot.name),
@@ -17,17 +17,17 @@ pub(super) fn titles(plot: &Plot) -> Vec<String> {
     titles
 }
 
-/// The name without its group.
+/// The name without its group path.
 pub(super) fn short_name(plot: &Plot) -> &str {
     plot.name.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(&plot.name)
 }
 
-/// The note that dimensions are drawn at their first position; `None` if all are chosen.
+/// The note that dimensions are drawn at their first position; `None` if all positions were chosen.
 pub(super) fn first_of(plot: &Plot) -> Option<String> {
     let first = plot.first_of.first()?;
     let names = plot.first_of.join(", ");
     let example = match first.starts_with('[') {
-        true => "-s takes another by its place".to_owned(),
+        true => "-s selects another by its position".to_owned(),
         false => format!("-s {first}=1 draws the next"),
     };
     Some(format!("drawn at the first position of {names}; {example}, --axes another dimension"))
@@ -48,7 +48,7 @@ pub(super) fn of_map(map: &HeatMap) -> Vec<String> {
     lines
 }
 
-/// What a line leaves out.
+/// What a line drawing leaves out.
 pub(super) fn of_line(line: &Line) -> Vec<String> {
     let mut lines = Vec::new();
     match line.block {

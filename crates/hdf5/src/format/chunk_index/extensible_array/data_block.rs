@@ -20,7 +20,7 @@ pub struct ExtensibleArrayDataBlock {
     pub elements: Vec<Element>,
 }
 
-/// What the layout of a data block depends on.
+/// The parameters that determine the layout of a data block.
 #[derive(Clone, Copy, Debug)]
 pub struct DataBlockContext {
     /// The widths of addresses and lengths.

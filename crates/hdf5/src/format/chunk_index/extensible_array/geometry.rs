@@ -109,7 +109,7 @@ impl Geometry {
         block().ok_or_else(|| Error::malformed(format!("secondary block {u} has indexes of 2^64 or more")))
     }
 
-    /// What the layout of the index block depends on.
+    /// The parameters that determine the layout of the index block.
     pub fn index_block(&self, sizes: &Sizes) -> IndexBlockContext {
         IndexBlockContext {
             sizes: *sizes,
@@ -120,7 +120,7 @@ impl Geometry {
         }
     }
 
-    /// What the layout of a secondary block depends on.
+    /// The parameters that determine the layout of a secondary block.
     pub fn secondary_block_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> SecondaryBlockContext {
         SecondaryBlockContext {
             sizes: *sizes,
@@ -131,7 +131,7 @@ impl Geometry {
         }
     }
 
-    /// What the layout of the data blocks of a secondary block depends on.
+    /// The parameters that determine the layout of the data blocks of a secondary block.
     pub fn data_block_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> DataBlockContext {
         DataBlockContext {
             sizes: *sizes,
@@ -141,7 +141,7 @@ impl Geometry {
         }
     }
 
-    /// What the layout of the pages in a secondary block's data blocks depends on.
+    /// The parameters that determine the layout of the pages in a secondary block's data blocks.
     pub fn page_context(&self, sizes: &Sizes, block: &SecondaryBlock) -> PageContext {
         PageContext { sizes: *sizes, client: self.client, elements: block.page_elements.unwrap_or(0) }
     }

@@ -21,7 +21,7 @@ pub struct ExtensibleArrayIndexBlock {
     pub secondary_blocks: Vec<Address>,
 }
 
-/// What the layout of an index block depends on.
+/// The parameters that determine the layout of an index block.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexBlockContext {
     /// The widths of addresses and lengths.

@@ -23,7 +23,7 @@ pub struct ExtensibleArraySecondaryBlock {
     pub data_blocks: Vec<Address>,
 }
 
-/// What the layout of a secondary block depends on.
+/// The parameters that determine the layout of a secondary block.
 #[derive(Clone, Copy, Debug)]
 pub struct SecondaryBlockContext {
     /// The widths of addresses and lengths.

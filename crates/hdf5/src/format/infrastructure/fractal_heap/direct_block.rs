@@ -16,7 +16,7 @@ pub struct FractalHeapDirectBlock {
     pub data: Vec<u8>,
 }
 
-/// What the layout of a direct block depends on.
+/// The parameters that determine the layout of a direct block.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectBlockContext {
     /// The widths of addresses and lengths.

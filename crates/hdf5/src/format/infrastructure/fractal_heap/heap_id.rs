@@ -42,7 +42,7 @@ pub enum HeapId {
     Tiny(Vec<u8>),
 }
 
-/// What the layout of a heap ID depends on.
+/// The parameters that determine the layout of a heap ID.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapIdContext {
     /// The widths of addresses and lengths.

@@ -36,7 +36,7 @@ pub struct FilteredBlock {
     pub filter_mask: u32,
 }
 
-/// What the layout of an indirect block depends on.
+/// The parameters that determine the layout of an indirect block.
 #[derive(Clone, Copy, Debug)]
 pub struct IndirectBlockContext {
     /// The widths of addresses and lengths.

@@ -61,7 +61,7 @@ pub struct IndirectSection {
     pub block_count: u16,
 }
 
-/// What the layout of a section list depends on.
+/// The parameters that determine the layout of a section list.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionListContext {
     /// The widths of addresses and lengths.

@@ -29,15 +29,15 @@ pub(super) struct Hdf5ArrayTarget {
     log: ArrayLog,
 }
 
-/// The encoder of its pieces.
+/// The encoder of pieces of the dataset.
 struct Hdf5Encoder {
     elements: ElementEncoder,
     addresses: Arc<Addresses>,
     /// The stored form of chunks; `None` without chunks.
     raw: Option<StoredForm>,
-    /// Whether the user asked for the filters.
+    /// Whether the user requested the filters.
     is_asked: bool,
-    /// Whether the source may have chunks that are not stored, which are written here.
+    /// Whether the source may have unwritten chunks, which are written here.
     needs_unwritten: bool,
 }
 
@@ -87,12 +87,12 @@ impl Hdf5ArrayTarget {
         writer.clone().ok_or_else(|| Error::invalid("the dataset is finished"))
     }
 
-    /// The number of a chunk in row-major order.
+    /// The index of a chunk in row-major order.
     fn number(&self, index: &[u64]) -> u64 {
         index.iter().zip(&self.along).fold(0, |number, (at, count)| number * count + at)
     }
 
-    /// The position of the chunk with a number.
+    /// The position of the chunk with a given row-major index.
     fn index(&self, mut number: u64) -> Vec<u64> {
         let mut index = vec![0; self.along.len()];
         for (at, count) in index.iter_mut().zip(&self.along).rev() {
@@ -127,7 +127,7 @@ impl ArrayTarget for Hdf5ArrayTarget {
 
     fn allocate(&self, size: u64) -> Result<u64> {
         let writer = self.writer()?;
-        // Before the collections of the first piece, as in a run that resumes.
+        // This comes before the collections of the first piece, as in a resumed run.
         writer.allocate_block()?;
         let address = writer.allocate(size)?;
         self.log.note(Stored { chunk: None, address, size, filter_mask: 0 });
@@ -230,6 +230,6 @@ impl Encoder for Hdf5Encoder {
     }
 }
 
-/// The size of an array in bytes from which on its boxes are recorded: smaller ones are stored in less time than it takes
-/// to record them.
+/// The minimum size in bytes of an array whose boxes are recorded: smaller arrays are stored in less time than
+/// recording them would take.
 pub(in crate::format) const MIN_RECORDED: u64 = 128 << 10;

@@ -1,7 +1,7 @@
-//! Converts datatypes of the model to HDF5: the inverse of reading them.
+//! Converts datatypes of the model to HDF5, the inverse of reading them.
 //!
-//! Types that HDF5 does not have become others with the same rows in memory, so that elements need no conversion of their
-//! own.
+//! Types that HDF5 does not have are replaced by others with the same rows in memory, so elements need no separate
+//! conversion.
 
 use super::lowerings::{
     BOOLEAN, COMPLEX, DATETIME_PART, INNER_NAMED_TYPE, LABELS, NAMED_TYPE, NULLABLE, UTF_32,
@@ -25,17 +25,17 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// The file that datatypes are for.
+/// The file for which datatypes are made.
 #[derive(Clone, Copy)]
 pub(super) struct Types<'a> {
-    /// The width of addresses, which references and elements of variable length contain.
+    /// The width of addresses, which references and variable-length elements contain.
     pub(super) sizes: Sizes,
     /// The oldest library that must be able to read the file.
     pub(super) low: LibraryVersion,
-    /// The newest library whose versions of messages may occur.
+    /// The newest library whose message versions may be used.
     pub(super) high: LibraryVersion,
     /// Whether complex numbers have the class of HDF5 2.0. Otherwise they are compounds, as h5py writes them and every
-    /// library reads.
+    /// library can read.
     pub(super) has_complex: bool,
     /// The committed datatype at a path; `None` if there is none in the file.
     pub(super) committed: &'a dyn Fn(&NodePath) -> Option<Committed>,
@@ -44,7 +44,7 @@ pub(super) struct Types<'a> {
 /// A committed datatype of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Committed {
-    /// The address of its object header. It may be another in the pass that measures.
+    /// The address of its object header. It may differ in the measuring pass.
     pub(super) address: Address,
     pub(super) datatype: Arc<Hdf5Datatype>,
 }
@@ -53,9 +53,9 @@ pub(super) struct Committed {
 #[derive(Clone, Debug)]
 pub(super) struct Written {
     pub(super) datatype: Hdf5Datatype,
-    /// The address of the committed datatype, which a message refers to.
+    /// The address of the committed datatype to which a message refers.
     pub(super) committed: Option<Address>,
-    /// What of the datatype is stored in another form.
+    /// The parts of the datatype that are stored in another form.
     pub(super) lowered: Vec<&'static Lowered>,
 }
 
@@ -64,7 +64,7 @@ impl Types<'_> {
     ///
     /// # Errors
     /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if HDF5, or the library of the high bound, does not have
-    /// it; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its storage is impossible.
+    /// the datatype; [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if its storage is impossible.
     pub(super) fn written(&self, datatype: &Datatype, storage: &ElementStorage) -> Result<Written> {
         let mut lowered = Vec::new();
         let own = match datatype {
@@ -115,7 +115,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The datatype in any versions. Parts without a byte order have that of the whole.
+    /// The datatype in any version. Parts without a byte order have that of the whole.
     fn datatype(
         &mut self,
         from: &Datatype,
@@ -197,7 +197,7 @@ impl Builder<'_> {
             Datatype::Nullable(of) => {
                 self.lowered.push(&NULLABLE);
                 let valid = self.datatype(&Datatype::Bool, &ElementStorage::default(), None)?;
-                // The enumeration is part of what stands for the null values.
+                // The enumeration is part of the replacement for null values.
                 self.lowered.pop();
                 let value = self.datatype(of, storage, order)?;
                 let size =
@@ -221,7 +221,7 @@ impl Builder<'_> {
         Ok(plain((size, class)))
     }
 
-    /// The size of the length and the heap ID that stand for elements of variable length.
+    /// The size of the length and the heap ID that are stored for variable-length elements.
     fn sequence_size(&self) -> u32 {
         4 + u32::from(self.types.sizes.offsets) + HEAP_INDEX
     }
@@ -330,7 +330,7 @@ fn bytes(bits: u16) -> Result<u32> {
     }
 }
 
-/// The number of all bits of an element.
+/// The total number of bits of an element.
 fn precision(size: u32) -> Result<u16> {
     let bits = size.checked_mul(8).and_then(|bits| u16::try_from(bits).ok());
     bits.ok_or_else(|| Error::unsupported(format!("a number of {size} bytes")))
@@ -388,7 +388,7 @@ fn floating_point(float: &Float, order: Option<ByteOrder>) -> Result<(u32, Datat
     Ok((known.0, DatatypeClass::FloatingPoint(known.1)))
 }
 
-/// A number of any format. Its bits are those from the lowest to the highest one of its fields.
+/// A floating-point number of any format. Its significant bits extend from the lowest to the highest bit of its fields.
 fn other_floating_point(format: &FloatFormat, order: FloatByteOrder) -> Result<(u32, DatatypeClass)> {
     let size = bytes(format.bits)?;
     let end = |(at, count): (u8, u8)| u16::from(at) + u16::from(count);
@@ -424,7 +424,7 @@ fn padding(pad: Pad) -> StringPadding {
     }
 }
 
-/// The names and values of an enumeration; `None` if they are too many for a message, or a name is none in HDF5.
+/// The names and values of an enumeration; `None` if they are too many for a message, or a name is not valid in HDF5.
 fn enumeration(
     members: &[(String, i128)],
     base: &Hdf5Datatype,
@@ -476,7 +476,7 @@ fn too_large(what: &str) -> Error {
 const HEAP_INDEX: u32 = 4;
 /// The maximum size of a header message, whose size is a multiple of 8 in version 1.
 const MAX_MESSAGE: usize = 65_528;
-/// The maximum size of the members of an enumeration, which leaves room for its base and its message.
+/// The maximum size of the members of an enumeration, which leaves room for its base type and its message.
 const MAX_MEMBERS: u64 = 65_000;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Dimension scales: how the dimensions of the model are kept in attributes.
+//! Dimension scales: how the dimensions of the model are stored in attributes.
 //!
 //! A scale is a dataset with the attribute `CLASS`. `DIMENSION_LIST` of an array refers to the scales of each of its
-//! dimensions, and `REFERENCE_LIST` of a scale to all these arrays. They are attributes like any others: references are
-//! paths here, and become addresses when they are written.
+//! dimensions, and `REFERENCE_LIST` of a scale refers to all these arrays. They are attributes like any others: here,
+//! references are paths, which are converted to addresses when they are written.
 //!
 //! Spec: HDF5 Dimension Scale Specification
 
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The scales of a file, and the arrays that lie along them.
 #[derive(Debug, Default)]
 pub(super) struct Scales {
-    /// The arrays along each scale, with the number of the dimension. Scales without arrays are here too.
+    /// The arrays along each scale, with the number of the dimension. Scales without arrays are included.
     users: FxHashMap<NodePath, Vec<(NodePath, u32)>>,
     /// Arrays along dimensions that may not be in the file.
     arrays: Vec<(NodePath, Vec<Vec<NodePath>>)>,
@@ -35,7 +35,7 @@ impl Scales {
         self.users.is_empty() && self.arrays.is_empty()
     }
 
-    /// Declares an object. All objects are declared before attributes are asked for.
+    /// Declares an object. All objects are declared before attributes are requested.
     pub(super) fn declare(&mut self, path: &NodePath, node: &Node) {
         let is_scale = match node {
             Node::DimCoord(_) => true,
@@ -57,7 +57,7 @@ impl Scales {
         self.arrays.push((array, along));
     }
 
-    /// Connects scales and arrays, when all objects are declared.
+    /// Connects scales and arrays once all objects are declared.
     pub(super) fn connect(&mut self) {
         for (array, along) in &mut self.arrays {
             // The NetCDF library opens no file in which only some dimensions of an array have scales.
@@ -136,8 +136,8 @@ pub(super) fn pure_dimension(dimension: &DimCoord) -> Ndarray {
     }
 }
 
-/// Whether an array is a scale that no dimension of the model has the coordinates of: one of several dimensions, or the
-/// coordinate variable of several dimensions that NetCDF has.
+/// Whether an array is a scale without being the coordinates of a dimension of the model: an array of several
+/// dimensions, or a NetCDF coordinate variable with several dimensions.
 fn is_scale(path: &NodePath, array: &Ndarray) -> bool {
     let first = array.shape.dims().first().and_then(|dimension| dimension.coordinate.as_ref());
     directive(&array.storage, "scale").is_some() || array.dimension.is_some() && first == Some(path)
@@ -162,7 +162,7 @@ fn along(array: &Ndarray) -> Vec<Vec<NodePath>> {
     dims.iter().map(|dimension| dimension.coordinate.iter().cloned().collect()).collect()
 }
 
-/// The name of a scale: the one that it was given, that of its dataset, or that of a dimension without coordinates.
+/// The name of a scale: the name it was given, the name of its dataset, or the name of a dimension without coordinates.
 fn scale_name(path: &NodePath, node: &Node) -> Vec<u8> {
     let given = node.storage().and_then(|storage| directive(storage, "scale"));
     match (node, given) {
@@ -174,7 +174,7 @@ fn scale_name(path: &NodePath, node: &Node) -> Vec<u8> {
     }
 }
 
-/// A scalar text as the High-Level Library writes it, with the NUL at its end.
+/// A scalar string as the High-Level Library writes it, with a terminating NUL.
 fn text(of: &[u8]) -> Attribute {
     let mut rows = of.to_vec();
     rows.push(0);
@@ -209,8 +209,8 @@ fn dimension_list(along: &[Vec<NodePath>]) -> Result<Attribute> {
     Ok(attribute(along.len(), datatype, rows, heap, ElementStorage::default()))
 }
 
-/// The arrays along a scale: pairs of an object reference and the number of the dimension, with the gap that the
-/// structure of the library has behind them.
+/// The arrays along a scale: pairs of an object reference and the number of the dimension, with the padding at the end
+/// of the library's structure.
 fn reference_list(users: &[(NodePath, u32)], sizes: &Sizes) -> Result<Attribute> {
     let (mut rows, mut heap) = (Vec::new(), Heap::default());
     for (array, dimension) in users {
@@ -227,7 +227,7 @@ fn reference_list(users: &[(NodePath, u32)], sizes: &Sizes) -> Result<Attribute>
     Ok(attribute(users.len(), Arc::new(Datatype::Compound(members)), rows, heap, storage))
 }
 
-/// A label for each dimension of an array; empty for those without one.
+/// A label for each dimension of an array; empty for dimensions without a label.
 fn dimension_labels(labels: &[Directive]) -> Result<Attribute> {
     let (mut rows, mut heap) = (Vec::new(), Heap::default());
     for label in labels {

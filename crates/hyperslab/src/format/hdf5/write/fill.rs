@@ -16,7 +16,7 @@ pub(super) fn write_time(storage: &Storage) -> WriteTime {
     }
 }
 
-/// The allocation time that is asked for, or that libhdf5 takes for the layout.
+/// The allocation time that was requested, or that libhdf5 uses for the layout.
 pub(super) fn allocation_time(storage: &Storage, layout: &Layout) -> Result<AllocationTime> {
     match directive(storage, "alloc_time") {
         None => Ok(match layout {
@@ -24,7 +24,7 @@ pub(super) fn allocation_time(storage: &Storage, layout: &Layout) -> Result<Allo
             Layout::Contiguous | Layout::External => AllocationTime::Late,
             Layout::Chunked | Layout::Virtual => AllocationTime::Incremental,
         }),
-        // The content of a compact dataset is in its header from the beginning.
+        // The content of a compact dataset is in its header from the start.
         Some(_) if *layout == Layout::Compact => Ok(AllocationTime::Early),
         Some(Directive::Text(time)) if time == "early" => Ok(AllocationTime::Early),
         Some(Directive::Text(time)) if time == "late" => Ok(AllocationTime::Late),
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use hyperslab_hdf5::format::message::fill_value::FillValue;
 
-    /// What reading puts into the storage of a dataset with this message.
+    /// The storage that reading produces for a dataset with this message.
     fn storage(name: &str, of: &FillValue) -> Storage {
         let fill_time = match of.write_time {
             WriteTime::IfSet => None,

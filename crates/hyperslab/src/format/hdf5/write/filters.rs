@@ -1,4 +1,4 @@
-//! Filters of the model as those of a filter pipeline: the inverse of reading them.
+//! Converts filters of the model to those of a filter pipeline, the inverse of reading them.
 //!
 //! Spec: HDF5 IV.A.2.l
 
@@ -20,18 +20,18 @@ use hyperslab_hdf5::format::message::datatype::{
 use hyperslab_hdf5::format::message::filter_pipeline::Filter as Hdf5Filter;
 use hyperslab_model::{Directive, Fill, Filter};
 
-/// The filters of a dataset, and what its chunks are.
+/// The filters of a dataset and a description of its chunks.
 #[derive(Clone, Copy)]
 pub(super) struct Filters<'a> {
-    /// Filters in the order of writing.
+    /// The filters in the order in which they are applied on writing.
     pub(super) filters: &'a [Filter],
-    /// Who asks for them.
+    /// Where the filters come from.
     pub(super) origin: Origin,
-    /// Whether they change elements, or reject some.
+    /// Whether the filters change or reject some elements.
     pub(super) change: bool,
     /// The stored datatype and the shape of chunks.
     pub(super) chunks: Chunks<'a>,
-    /// The fill value as the bytes of an element, little-endian; `None` if it is undefined. Only for numbers of up to
+    /// The fill value as the little-endian bytes of an element; `None` if it is undefined. Only for numbers of up to
     /// eight bytes; see [`fill_bits`].
     pub(super) fill: Option<u64>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Filters<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     pub(super) filters: Vec<Hdf5Filter>,
-    /// What became of filters that HDF5 does not have, each with a description.
+    /// The replacements of filters that HDF5 does not have, each with a description.
     pub(super) lowered: Vec<(&'static Lowered, String)>,
 }
 
@@ -56,10 +56,10 @@ impl Pipeline {
 }
 
 impl Filters<'_> {
-    /// The filters as HDF5 has them. Those that it does not have become others, unless the user asked for them.
+    /// The filters in their HDF5 form. Filters that HDF5 does not have are replaced, unless the user asked for them.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for filters that the user asked for and that HDF5 does not have, and for invalid
+    /// [`ErrorKind::InvalidArgument`] if the user asked for filters that HDF5 does not have, and for invalid
     /// parameters.
     pub(super) fn pipeline(&self) -> Result<Pipeline> {
         let stored: Result<Vec<_>, _> =
@@ -80,7 +80,7 @@ impl Filters<'_> {
         let codecs = pipeline.codecs(self.element_size()).unwrap_or_default();
         if Fidelity::of(&codecs) != Fidelity::Exact && (self.change || !is_tried(self.origin, &codecs)) {
             match self.origin.have_passed() {
-                // The source has these elements, and not those that the filters would make of them.
+                // The source has exactly these elements, not those that the filters would make of them.
                 true => pipeline = self.replaced()?,
                 false => {
                     let names: Vec<_> = self.filters.iter().map(|of| of.name.as_str()).collect();
@@ -98,8 +98,8 @@ impl Filters<'_> {
     /// One filter as HDF5 stores it.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] if HDF5 does not have it, or not for these elements;
-    /// [`ErrorKind::InvalidArgument`] for invalid parameters.
+    /// [`ErrorKind::Unsupported`] if HDF5 does not have it, or not for these elements; [`ErrorKind::InvalidArgument`]
+    /// for invalid parameters.
     fn stored(&self, of: &Filter) -> Result<Hdf5Filter> {
         if of.name == RAW {
             return raw(of);
@@ -122,7 +122,7 @@ impl Filters<'_> {
                 (filter::SCALEOFFSET, self.chunks.scale_offset(kept, self.fill)?)
             }
             "zfp" => (filter::ZFP, self.chunks.zfp(zfp_mode(of)?)?),
-            // Plugins that round elements before they are stored; reading needs nothing of them.
+            // Plugins that round elements before they are stored; reading does not need them.
             "bitgroom" | "granularbitround" if self.origin.have_passed() => {
                 let id = filter::number(&of.name).ok_or_else(not_in_hdf5)?;
                 let size = self.chunks.datatype.size;
@@ -142,10 +142,10 @@ impl Filters<'_> {
         Ok(Hdf5Filter { id, name, optional, client_data })
     }
 
-    /// The identification value and the client data of a codec.
+    /// The identifier and the client data of a codec.
     fn client_data(&self, codec: Codec) -> Result<(u16, Vec<u32>)> {
         let codec = match codec {
-            // The plugin notes the shape of chunks of several dimensions.
+            // The plugin records the shape of chunks with several dimensions.
             Codec::Blosc2(Blosc2 { shape, codec, level, shuffle, element, block }) if shape.is_empty() => {
                 let shape = self.chunks.shape.iter().map(|extent| u32::try_from(*extent));
                 let shape = shape.collect::<Result<_, _>>().unwrap_or_default();
@@ -153,7 +153,7 @@ impl Filters<'_> {
             }
             Codec::Zstd(of) if of.checksum => return Err(not_in_hdf5()),
             Codec::Blosc(Blosc { block: 1.., .. }) => return Err(not_in_hdf5()),
-            // By this name users of h5py ask for Deflate, which is what gzip files have.
+            // h5py users request Deflate by this name, and gzip files contain Deflate.
             Codec::Gzip(Gzip { level }) if self.origin == Origin::Asked => Deflate { level }.into(),
             codec => codec,
         };
@@ -165,7 +165,7 @@ impl Filters<'_> {
         client_data(&codec, bytes?).map_err(|_| not_in_hdf5())
     }
 
-    /// A registered filter without codec, with its client data as they are.
+    /// A registered filter without a codec, with its client data unchanged.
     fn passed_on(&self, name: &str, of: &Filter) -> Result<(u16, Vec<u32>)> {
         let row = hyperslab_core::filter::find(name).filter(|row| row.is_open);
         let id = row.and_then(|row| filter::number(row.name));
@@ -204,20 +204,21 @@ impl Filters<'_> {
     }
 }
 
-/// Whether only a trial tells whether the codecs change elements. Numbers that are rounded for the first time are others, but if
-/// integers are stored in a number of bits, these may be enough; and what has passed a filter may pass it again as it is.
+/// Whether only a trial can determine if the codecs change elements. Numbers that are rounded for the first time do
+/// change, but if integers are stored in a given number of bits, these may suffice; and values that have passed a
+/// filter may pass it again unchanged.
 pub(super) fn is_tried(origin: Origin, codecs: &[Codec]) -> bool {
     let is_integer = |of: &Codec| matches!(of, Codec::ScaleOffset(of) if matches!(of.number(), ScaleOffsetNumber::Integer { .. }));
     let mut changing = codecs.iter().filter(|of| of.fidelity() != Fidelity::Exact).peekable();
     changing.peek().is_some() && (origin.have_passed() || changing.all(is_integer))
 }
 
-/// Whether the library decodes the filter only with a plugin. Most installations have none.
+/// Whether the library needs a plugin to decode the filter. Most installations have none.
 fn needs_plugin(of: &Hdf5Filter) -> bool {
     filter::needs_plugin(of.id)
 }
 
-/// The fill value of numbers as [`Filters::fill`] has it.
+/// The fill value of numbers in the form of [`Filters::fill`].
 pub(super) fn fill_bits(fill: &Fill) -> Option<u64> {
     let mut bytes = match fill {
         Fill::Undefined => return None,
@@ -231,7 +232,7 @@ pub(super) fn fill_bits(fill: &Fill) -> Option<u64> {
     bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The type of numbers, for filters of other formats that have it as a parameter.
+/// The type of numbers, for filters of other formats that take it as a parameter.
 fn number_of(datatype: &Hdf5Datatype) -> Option<Number> {
     let bytes = u8::try_from(datatype.size).ok()?;
     let (kind, big_endian) = match &datatype.class {
@@ -254,7 +255,7 @@ fn number_of(datatype: &Hdf5Datatype) -> Option<Number> {
     matches!(bytes, 1 | 2 | 4 | 8).then_some(Number { kind, big_endian })
 }
 
-/// A filter as HDF5 stores it: identification value, name and client data.
+/// A filter as HDF5 stores it: identifier, name and client data.
 fn raw(of: &Filter) -> Result<Hdf5Filter> {
     let id = number(of, "id")?.ok_or_else(|| Error::invalid("no id, which a filter of HDF5 has"))?;
     let name = match get(of, "name") {
@@ -280,7 +281,7 @@ fn values(of: &Filter) -> Result<Vec<u32>> {
     }
 }
 
-/// The mode that the parameters of a filter give, by its name or by the limits.
+/// The mode specified by the parameters of a filter, either by its name or by the limits.
 fn zfp_mode(of: &Filter) -> Result<ZfpMode> {
     let named = match get(of, "mode") {
         Some(Directive::Text(mode)) => Some(mode.as_str()),
@@ -327,7 +328,7 @@ fn not_in_hdf5() -> Error {
     Error::unsupported("HDF5 has no filter of this name with these parameters")
 }
 
-/// The name of a filter that is given as HDF5 stores it.
+/// The name of a filter that is specified in the form in which HDF5 stores it.
 const RAW: &str = "hdf5";
 const VALUES: &str = "values";
 

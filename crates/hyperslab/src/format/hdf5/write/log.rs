@@ -1,7 +1,7 @@
-//! The log of stored chunks beside a file that is being written, so that an interrupted run can be resumed.
+//! The log of stored chunks next to a file that is being written, so that an interrupted run can be resumed.
 //!
-//! The journal of a run says which boxes of an array are stored; the log says where. It is a sequence of records of 40
-//! bytes, little-endian:
+//! The journal of a run records which boxes of an array are stored; the log records where. It is a sequence of records
+//! of 40 bytes, little-endian:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | 8 | size in bytes; of a box the number of records before that belong to it |
 //! | 8 | checksum of the 32 bytes before |
 //!
-//! A box is stored when its record is there. If it is there twice, the last one counts: an interrupted run had not yet
-//! recorded it in the journal.
+//! A box is stored once its record exists. If there are two records for a box, the last one counts: the interrupted run
+//! had not yet entered the box in the journal.
 
 use hyperslab_core::{Error, Result};
 use hyperslab_hdf5::format::Address;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The log of a file.
 pub(super) struct Log {
     file: Mutex<File>,
-    /// What an interrupted run has stored, by the number of the array.
+    /// What an interrupted run has stored, by array number.
     earlier: Mutex<FxHashMap<u32, Boxes>>,
 }
 
@@ -77,7 +77,7 @@ impl ArrayLog {
         lock(&self.stored).push(stored);
     }
 
-    /// Records that everything that was noted belongs to a box, which is stored.
+    /// Records that everything noted so far belongs to a box, which is now stored.
     pub(super) fn settle(&self, number: u64) -> Result<()> {
         let stored = std::mem::take(&mut *lock(&self.stored));
         let mut bytes = Vec::with_capacity((stored.len() + 1).saturating_mul(RECORD));
@@ -117,7 +117,7 @@ impl ArrayLog {
     }
 }
 
-/// The boxes in the bytes of a log, and the length of the whole records in bytes.
+/// The boxes in the bytes of a log, and the total length of the complete records in bytes.
 fn parse(bytes: &[u8]) -> (FxHashMap<u32, Boxes>, u64) {
     let mut arrays: FxHashMap<u32, Boxes> = FxHashMap::default();
     let mut pending: FxHashMap<u32, Vec<Stored>> = FxHashMap::default();
@@ -138,7 +138,7 @@ fn parse(bytes: &[u8]) -> (FxHashMap<u32, Boxes>, u64) {
         let of_array = pending.entry(array).or_default();
         match number {
             BOX => {
-                // Records before are of a box that was not finished.
+                // Earlier records belong to a box that was not finished.
                 let skip = (of_array.len() as u64).saturating_sub(size);
                 let skip = usize::try_from(skip).unwrap_or(usize::MAX);
                 let stored = of_array.drain(..).skip(skip).collect();

@@ -1,4 +1,4 @@
-//! Content that HDF5 stores in another form or loses, and what it becomes.
+//! Content that HDF5 loses or stores in another form, and what replaces it.
 
 use crate::target::{Fate, Loss, Losses, content, lowerings};
 use hyperslab_model::{
@@ -45,7 +45,7 @@ lowerings! {
     UNREADABLE_ATTRIBUTE: "attribute that cannot be read" => "nothing", Fate::Lost(Loss::Unreadable);
 }
 
-/// Of these, what concerns the elements of arrays and their storage.
+/// Rows that concern the elements of arrays and their storage.
 pub(in crate::format) static OF_STORAGE: &[&crate::target::Lowered] = &[
     &DOMAIN,
     &SHARDS,
@@ -67,12 +67,12 @@ pub(in crate::format) static OF_STORAGE: &[&crate::target::Lowered] = &[
     &ATTRIBUTE_NATIVE,
 ];
 
-/// Notes what is lost or changed of an object apart from its type, its filters and its name.
+/// Notes what is lost or changed of an object, apart from its type, its filters and its name.
 pub(super) fn note_object(path: &NodePath, node: &Node, losses: &mut dyn Losses) {
     let place = || path.to_string();
     match node {
         Node::DimCoord(DimCoord { size: Extent::Uncounted, .. }) => losses.note(&UNCOUNTED, place(), None),
-        // In HDF5 a dimension and another dataset of its name exclude each other.
+        // In HDF5, a dimension and another dataset cannot have the same name.
         Node::Ndarray(Ndarray { dimension: Some(_), .. }) => losses.note(&BESIDE, place(), None),
         _ => {}
     }
@@ -84,7 +84,7 @@ pub(super) fn note_object(path: &NodePath, node: &Node, losses: &mut dyn Losses)
     }
 }
 
-/// Notes that a table of cells stands for a sparse array.
+/// Notes that a sparse array is stored as a table of cells.
 pub(in crate::format) fn note_cells(path: &NodePath, losses: &mut dyn Losses) {
     losses.note(&SPARSE, path.to_string(), None);
 }
@@ -130,7 +130,7 @@ pub(super) fn leads_nowhere(values: &Values) -> bool {
     values.heap.references.iter().any(|reference| matches!(reference, Reference::Dangling(_)))
 }
 
-/// A directive of HDF5 of an object.
+/// An HDF5 directive of an object.
 pub(in crate::format) fn directive<'a>(storage: &'a Storage, key: &str) -> Option<&'a Directive> {
     let own = storage.native.iter().filter(|(format, _)| *format == HDF5);
     own.flat_map(|(_, directives)| directives).find(|(own, _)| own == key).map(|(_, value)| value)
@@ -146,7 +146,7 @@ pub(super) fn numbers<T: TryFrom<i128>, const N: usize>(of: Option<&Directive>) 
     list.iter().map(number).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// The layout that an array gets: that of its directives, or chunks where it needs them.
+/// The layout of an array: that of its directives, or chunks where it needs them.
 pub(in crate::format) fn layout(storage: &Storage, is_extendible: bool) -> Layout {
     match &storage.layout {
         Some(Layout::Chunked) | None

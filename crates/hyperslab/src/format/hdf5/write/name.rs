@@ -4,7 +4,7 @@ use super::lowerings::NAME;
 use crate::strings::{name_bytes, push_byte};
 use crate::target::Lowered;
 
-/// A name as it is stored, and what it loses: names end at a NUL.
+/// A name in its stored form, and what is lost: names end at a NUL.
 pub(super) fn stored(text: &str) -> (Vec<u8>, Option<&'static Lowered>) {
     let name = name_bytes(text);
     match name.contains(&0) {
@@ -13,7 +13,7 @@ pub(super) fn stored(text: &str) -> (Vec<u8>, Option<&'static Lowered>) {
     }
 }
 
-/// The name of an attribute as it is stored. None is empty.
+/// The stored form of an attribute name, which is never empty.
 pub(super) fn attribute(text: &str) -> (Vec<u8>, Option<&'static Lowered>) {
     match text {
         "" => (char::REPLACEMENT_CHARACTER.to_string().into_bytes(), Some(&NAME)),
@@ -21,18 +21,18 @@ pub(super) fn attribute(text: &str) -> (Vec<u8>, Option<&'static Lowered>) {
     }
 }
 
-/// The name of a link as it is stored. No path leads to a name with a slash, or to `.`.
+/// The stored form of a link name. No path leads to a name with a slash, or to `.`.
 pub(super) fn link(text: &str) -> (Vec<u8>, Option<&'static Lowered>) {
     let (name, lowered) = stored(text);
     match name.as_slice() {
         b"." => (encoded(text, '.').into_bytes(), Some(&NAME)),
-        // A text that stands for a name with a slash is a name itself.
+        // A text that represents a name containing a slash is stored as a name itself.
         name if name.contains(&b'/') => (text.as_bytes().to_vec(), lowered),
         _ => (name, lowered),
     }
 }
 
-/// The text with another form of a character of one byte.
+/// The text with a one-byte character written in its escaped form.
 fn encoded(text: &str, forbidden: char) -> String {
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {
@@ -63,7 +63,7 @@ mod tests {
         let (name, lowered) = stored("a\0b");
         assert_eq!(name, "a\u{fffd}00b".as_bytes());
         assert!(lowered.is_some());
-        // The text of a name with a NUL, as other formats show it.
+        // The text of a name with a NUL, as other formats display it.
         assert_eq!(stored("a\u{fffd}00b").0, "a\u{fffd}00b".as_bytes());
     }
 }

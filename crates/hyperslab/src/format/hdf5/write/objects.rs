@@ -34,7 +34,7 @@ use hyperslab_model::{
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What objects of a file depend on besides the object itself.
+/// The context on which the objects of a file depend.
 pub(super) struct Objects<'a> {
     pub(super) options: &'a Options,
     pub(super) uses: &'a Uses,
@@ -59,10 +59,10 @@ pub(super) enum Made {
     Nothing,
 }
 
-/// A dataset and the elements that it gets.
+/// A dataset and how its elements are written.
 pub(super) struct Dataset {
     pub(super) new: NewDataset,
-    /// Whether elements that were never written are written as fill values, because all space is allocated at once.
+    /// Whether elements that were never written are stored as fill values, because all space is allocated at once.
     pub(super) needs_unwritten: bool,
 }
 
@@ -81,7 +81,7 @@ impl Made {
 }
 
 impl Objects<'_> {
-    /// The object that an object of the model becomes.
+    /// Converts an object of the model to an object of the file.
     ///
     /// # Errors
     /// If HDF5 cannot store it.
@@ -119,7 +119,7 @@ impl Objects<'_> {
     fn object(&self, path: &NodePath, node: &Node, losses: &mut dyn Losses) -> Result<NewObject> {
         let mut attributes = Vec::new();
         for (name, attribute) in node.attributes().into_iter().flatten() {
-            // What cannot be read is noted with the object.
+            // An unreadable attribute is noted with the object.
             let Ok(attribute) = attribute else { continue };
             let place = || format!("{path}@{name}");
             match self.attribute(&place, name, attribute, losses).and_then(|one| self.fitting(one)) {
@@ -151,7 +151,7 @@ impl Objects<'_> {
         Ok(NewObject { header, attributes, comment })
     }
 
-    /// Attributes by which readers know what the elements of an array are, in addition to its own.
+    /// Attributes that tell readers what the elements of an array are, in addition to its own attributes.
     fn told(
         &self,
         path: &NodePath,
@@ -166,7 +166,7 @@ impl Objects<'_> {
             .collect()
     }
 
-    /// An attribute, if headers of the file hold it.
+    /// An attribute, provided that headers of the file can hold it.
     fn fitting(&self, attribute: NewAttribute) -> Result<NewAttribute> {
         if attribute.value.rows.len() < LARGE_ATTRIBUTE {
             return Ok(attribute);
@@ -203,7 +203,7 @@ impl Objects<'_> {
         })
     }
 
-    /// Values with addresses in references.
+    /// Values whose references contain addresses.
     fn rows(&self, values: &Values) -> Rows<Hdf5Reference> {
         Rows { rows: values.rows.clone(), heap: references::heap(&values.heap, self.address) }
     }
@@ -241,7 +241,7 @@ impl Objects<'_> {
             _ => Err(wrong(of)),
         };
         let filters: Vec<Filter> = listed.iter().map(filter).collect::<Result<_>>()?;
-        // Blocks of heaps are bytes.
+        // Heap blocks are filtered as bytes.
         let byte = byte()?;
         let chunks = Chunks { datatype: &byte, shape: &[1] };
         let pipeline =
@@ -373,7 +373,7 @@ fn new_datatype(written: Written) -> NewDatatype {
     NewDatatype { datatype: written.datatype, committed: written.committed }
 }
 
-/// A text as an attribute.
+/// A string as an attribute.
 fn of_text(text: &str) -> Attribute {
     let slot = Slot::at(0, u32::try_from(text.len()).unwrap_or(u32::MAX), 0);
     let heap = Heap { buffers: vec![text.as_bytes().to_vec().into()], ..Heap::default() };
@@ -381,7 +381,7 @@ fn of_text(text: &str) -> Attribute {
     Attribute::new(Vec::new(), Arc::new(Datatype::String(Text::Variable)), value)
 }
 
-/// The character set of a name: that of the name itself, as h5py does.
+/// The character set of a name, chosen by the name itself, as h5py does.
 pub(super) fn character_set(name: &[u8]) -> CharacterSet {
     if name.is_ascii() { CharacterSet::Ascii } else { CharacterSet::Utf8 }
 }
@@ -402,11 +402,11 @@ fn extent(shape: &Shape) -> Hdf5Extent {
     Hdf5Extent::Simple { dimensions, maximum, permutation: None }
 }
 
-/// The shape of a chunk: as asked for, within fixed dimensions. Without a request, about 1 MiB.
+/// The shape of a chunk: as requested, but limited by fixed dimensions. Without a request, about 1 MiB.
 fn chunk(wanted: Option<&[u64]>, dims: &[u64], maximum: Option<&[u64]>, size: u64) -> Vec<u64> {
     let maximum = maximum.unwrap_or(dims);
     let limits = dims.iter().zip(maximum).map(|(extent, max)| match max {
-        // A dataset without elements has chunks of any size.
+        // A dataset without elements can have chunks of any size.
         0 => 1,
         &UNLIMITED => UNLIMITED,
         max => (*max).max(*extent),
@@ -461,7 +461,7 @@ fn creation_order(storage: &Storage, tracked: &str, indexed: &str) -> CreationOr
     }
 }
 
-/// The times of the source.
+/// The times stored in the source.
 fn times(storage: &Storage) -> Option<Times> {
     let of = |key: &str| match directive(storage, key) {
         Some(Directive::Int(seconds)) => u32::try_from(*seconds).ok(),
@@ -472,11 +472,11 @@ fn times(storage: &Storage) -> Option<Times> {
     Some(Times { access: or(of("atime")), modification, change: or(of("ctime")), birth: or(of("btime")) })
 }
 
-/// The least length of a chunk along an unlimited dimension that no one has chosen.
+/// The minimum chunk length along an unlimited dimension when none was requested.
 const MIN_UNLIMITED: u64 = 1024;
 
-/// The greatest size in bytes of a chunk that no one has chosen.
+/// The maximum size of a chunk in bytes when none was requested.
 const MAX_CHUNK: u64 = 1 << 20;
 
-/// Attributes of fewer bytes fit into every header.
+/// Attributes with fewer bytes than this fit into every header.
 const LARGE_ATTRIBUTE: usize = 32 << 10;

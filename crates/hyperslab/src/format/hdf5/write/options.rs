@@ -49,7 +49,7 @@ pub(super) const OPTIONS: &[TargetOption] = &[
     },
 ];
 
-/// The options as a file needs them.
+/// The options in the form that a file needs.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) file: FileOptions,
@@ -57,14 +57,14 @@ pub(super) struct Options {
     pub(super) times: bool,
     /// Whether virtual and external datasets keep their sources.
     pub(super) keeps_sources: bool,
-    /// Whether complex numbers have the class of HDF5 2.0, which older libraries cannot read: if the user asks for this
-    /// version, or for the objects of the source as they are.
+    /// Whether complex numbers have the class of HDF5 2.0, which older libraries cannot read. This applies if the user
+    /// asks for this version, or for the objects of the source unchanged.
     pub(super) has_complex: bool,
-    /// Whether the source has information on file space that is written in another version, or not at all.
+    /// Whether the source has file space information that is written in another version or not at all.
     pub(super) replaces_file_space: bool,
     /// The bytes of the user block.
     pub(super) user_block: Vec<u8>,
-    /// The options that were given, which the source does not change.
+    /// The options given explicitly, which the source does not change.
     given: Vec<&'static str>,
 }
 
@@ -100,10 +100,10 @@ impl Options {
         Ok(Options { file, times, keeps_sources, has_complex, replaces_file_space, user_block, given })
     }
 
-    /// Adds what the root group says of the file as a whole, where no option says otherwise.
+    /// Adds the settings that the root group states for the whole file, unless an option overrides them.
     ///
     /// # Errors
-    /// If it cannot be combined with the options.
+    /// If the settings cannot be combined with the options.
     pub(super) fn add_root(&mut self, root: &Storage) -> Result<()> {
         let is_free = |key: &str| !self.given.contains(&key);
         if let Some([offsets, lengths]) =
@@ -151,7 +151,7 @@ impl Options {
     }
 }
 
-/// The management of file space, as reading describes it.
+/// The management of file space, from the directives that reading produces.
 fn file_space(described: &[(String, Directive)]) -> Result<FileSpace> {
     let mut space =
         FileSpace { strategy: StrategyV1::FreeSpaceManagersAndAggregators, ..FileSpace::paged(DEFAULT_PAGE) };
@@ -175,10 +175,10 @@ fn file_space(described: &[(String, Directive)]) -> Result<FileSpace> {
     Ok(space)
 }
 
-/// The size of pages in bytes of files that do not say it.
+/// The page size in bytes of files that do not state it.
 const DEFAULT_PAGE: u64 = 4096;
 
-/// The indexes of shared messages, as reading describes them.
+/// The indexes of shared messages, from the directives that reading produces.
 fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {
     let mut options = SharedMessageOptions { indexes: Vec::new(), list_cutoff: 50, btree_cutoff: 40 };
     for index in indexes {
@@ -212,7 +212,7 @@ fn shared_messages(indexes: &[Directive]) -> Result<SharedMessageOptions> {
     Ok(options)
 }
 
-/// The bytes that hexadecimal digits after `0x` stand for.
+/// The bytes represented by hexadecimal digits after `0x`.
 fn bytes(digits: &str) -> Result<Vec<u8>> {
     let wrong = || Error::invalid(format!("bytes {digits:?}, expected 0x and hexadecimal digits"));
     let digits = digits.strip_prefix("0x").ok_or_else(wrong)?;
@@ -238,9 +238,9 @@ fn bounds_of(text: &str) -> Result<(LibraryVersion, LibraryVersion)> {
         None => (of(text)?, LibraryVersion::V2_0),
     };
     match high {
-        LibraryVersion::Earliest => Err(Error::invalid(
-            "hdf5.libver: the high bound earliest, which no library has, expected v1.8 or later",
-        )),
+        LibraryVersion::Earliest => {
+            Err(Error::invalid("hdf5.libver: the high bound cannot be earliest, expected v1.8 or later"))
+        }
         _ => Ok((low, high)),
     }
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// A pass. Groups are measured or written after their members.
 pub(super) struct Pass {
     writer: FileWriter,
-    /// The groups from the root to the one whose members are visited.
+    /// The groups from the root down to the one whose members are being visited.
     open: Vec<OpenGroup>,
     addresses: Arc<Addresses>,
     /// The numbers of dimensions of datasets, if references need them.
@@ -37,7 +37,7 @@ pub(super) struct Measured {
     ranks: Ranks,
 }
 
-/// A group whose members are visited.
+/// A group whose members are being visited.
 struct OpenGroup {
     path: NodePath,
     object: NewObject,
@@ -48,14 +48,14 @@ struct OpenGroup {
 }
 
 enum PendingLink {
-    /// To a member at its address, with its symbol table.
+    /// A link to a member at its address, with its symbol table.
     Member(Address, Option<SymbolTable>),
-    /// As the model has it.
+    /// A link of the model.
     Link(Link),
 }
 
 impl Pass {
-    /// Begins the first pass. `keeps_ranks` is whether references need the numbers of dimensions of datasets.
+    /// Begins the first pass. `keeps_ranks` states whether references need the ranks of datasets.
     pub(super) fn first(options: &FileOptions, keeps_ranks: bool) -> Result<Pass> {
         Ok(Pass {
             writer: FileWriter::new(options.clone())?,
@@ -73,12 +73,12 @@ impl Pass {
         Ok(Measured { file: writer.measured()?, addresses, ranks: Ranks::new(ranks.unwrap_or_default()) })
     }
 
-    /// The addresses of the objects that were visited; in the second pass, of all objects.
+    /// The addresses of the objects visited so far; in the second pass, of all objects.
     pub(super) fn addresses(&self) -> &Arc<Addresses> {
         &self.addresses
     }
 
-    /// The address of the object at a path; in the first pass, any address if it is not known yet.
+    /// The address of the object at a path; in the first pass, an arbitrary address if it is not known yet.
     pub(super) fn address_of(&self, path: &NodePath) -> Option<Address> {
         self.addresses.get(path).or_else(|| self.writer.is_measuring().then_some(SOMEWHERE))
     }
@@ -163,7 +163,7 @@ impl Pass {
         Ok(())
     }
 
-    /// Measures or writes the innermost open group, whose members are all known.
+    /// Measures or writes the innermost open group, all of whose members are known.
     fn close(&mut self) -> Result<()> {
         let Some(OpenGroup { path, object, options, mut links, order }) = self.open.pop() else {
             return Ok(());
@@ -195,7 +195,7 @@ impl Pass {
         self.link(path.name().to_owned(), PendingLink::Member(address, table))
     }
 
-    /// Keeps the address of an object in the first pass. In the second it must be the same.
+    /// Records the address of an object in the first pass. In the second pass it must be the same.
     fn address(&mut self, path: &NodePath, address: Address) -> Result<()> {
         if self.writer.is_measuring() {
             if let Some(addresses) = Arc::get_mut(&mut self.addresses) {

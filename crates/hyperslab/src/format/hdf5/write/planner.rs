@@ -1,4 +1,4 @@
-//! Finds what HDF5 cannot store unchanged, and what must be known of all objects before the first is declared.
+//! Finds what HDF5 cannot store unchanged, and collects what must be known of all objects before the first is declared.
 
 use super::datatype::Committed;
 use super::dimensions::Scales;
@@ -18,9 +18,9 @@ use hyperslab_model::{Datatype, Layout, Link, Node, NodePath};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What planning has found out for the target.
+/// The results of planning that the target needs.
 pub(in crate::format) struct Found {
-    /// The options, with what the source says of the file as a whole.
+    /// The options, together with the settings that the source states for the whole file.
     pub(super) options: Options,
     pub(super) uses: Uses,
     pub(super) scales: Scales,
@@ -28,23 +28,23 @@ pub(in crate::format) struct Found {
     pub(super) committed: FxHashMap<NodePath, Arc<Hdf5Datatype>>,
     /// Whether elements or attributes are revised references, which need the ranks of datasets.
     pub(super) has_references: bool,
-    /// The file, if every object was measured as it is written.
+    /// The measured file, if every object was measured in its final form.
     pub(super) measured: Option<Measured>,
 }
 
 /// Plans the objects below one root.
 pub(in crate::format) struct Hdf5Planner {
-    /// An error if the options cannot be combined, which the first object reports.
+    /// An error if the options cannot be combined; the first object reports it.
     options: Result<Options>,
     uses: Uses,
     scales: Scales,
     committed: FxHashMap<NodePath, Arc<Hdf5Datatype>>,
-    /// Elements and attributes of committed datatypes that may not be converted.
+    /// Elements and attributes with committed datatypes that may not be converted.
     named: Vec<(String, NodePath)>,
     has_references: bool,
-    /// Whether objects are planned as they are declared, so that they can be measured.
+    /// Whether objects are planned in the form in which they are declared, so that they can be measured.
     measures: bool,
-    /// The first pass; `None` before the root, and from the first object on that cannot be measured yet.
+    /// The first pass; `None` before the root, and from the first object that cannot be measured yet.
     pass: Option<Pass>,
 }
 
@@ -62,8 +62,8 @@ impl Hdf5Planner {
         }
     }
 
-    /// A planner of the files that the NetCDF library writes: those that HDF5 1.8 reads. What that library adds to
-    /// objects is not known before all are planned.
+    /// A planner for the files that the NetCDF library writes, which HDF5 1.8 can read. What that library adds to
+    /// objects is known only when all of them are planned.
     pub(in crate::format) fn for_netcdf() -> Hdf5Planner {
         let mut planner = Hdf5Planner { measures: false, ..Hdf5Planner::new(&TargetOptions::default()) };
         if let Ok(options) = &mut planner.options {
@@ -81,7 +81,7 @@ impl Hdf5Planner {
         self.options.as_ref().map_err(|e| Error::new(e.kind(), e.detail().to_owned()))
     }
 
-    /// Does something with what objects depend on, as far as it is known.
+    /// Runs `work` with the context of objects, as far as it is known.
     pub(super) fn with_objects<T>(
         &self,
         work: impl FnOnce(&Objects<'_>, &Options) -> Result<T>,
@@ -172,7 +172,7 @@ impl Planner for Hdf5Planner {
         if let Made::Datatype(_, datatype) = &made {
             self.committed.insert(path.clone(), Arc::new(datatype.clone()));
         }
-        // What cannot be measured is an error when it is declared.
+        // An object that cannot be measured causes an error when it is declared.
         self.pass = self.pass.take().and_then(|mut pass| pass.visit(path, made).ok().map(|()| pass));
         self.note(path, node);
         Ok(())
@@ -200,7 +200,7 @@ impl Planner for Hdf5Planner {
                 losses.note(&NAMED_TYPE, place, None);
             }
         }
-        // These change headers of objects that were measured before they were known.
+        // These change object headers that were measured before they were known.
         let is_settled = scales.is_empty() && uses.is_empty() && !has_references;
         let measured = pass.filter(|_| is_settled).and_then(|pass| pass.measured().ok());
         scales.connect();
@@ -208,7 +208,7 @@ impl Planner for Hdf5Planner {
     }
 }
 
-/// Leaves out what is only known at the end of planning.
+/// Suppresses losses that are known only at the end of planning.
 struct WithoutNamed<'a>(&'a mut dyn Losses);
 
 impl Losses for WithoutNamed<'_> {

@@ -1,4 +1,4 @@
-//! References of the model with the addresses of a file.
+//! Converts references of the model to references with the addresses of a file.
 
 use super::name;
 use hyperslab_core::rows::Heap;
@@ -8,8 +8,8 @@ use hyperslab_model::{NodePath, Reference, ReferencedPart};
 use rustc_hash::FxHashMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// The addresses of the objects of a file. Of paths only hashes are kept, with a random key, so that nobody can make two
-/// paths alike.
+/// The addresses of the objects of a file. Paths are kept only as hashes, with a random key so that nobody can
+/// construct two paths with the same hash.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     hasher: RandomState,
@@ -27,10 +27,10 @@ impl Addresses {
     }
 }
 
-/// An address for what has none yet.
+/// A placeholder for an address that is not known yet.
 pub(super) const SOMEWHERE: Address = Address(1);
 
-/// A heap with addresses in references. References that lead nowhere become null references.
+/// Converts a heap to one with addresses in references. References that lead nowhere become null references.
 pub(super) fn heap(
     of: &Heap<Reference>,
     address: &dyn Fn(&NodePath) -> Option<Address>,

@@ -13,8 +13,8 @@ use hyperslab_model::{Node, NodePath};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A file. All objects are visited twice, in the same order: they are measured while they are planned or declared, then
-/// they are written.
+/// An HDF5 file as a target. All objects are visited twice, in the same order: they are measured while they are planned
+/// or declared, and then they are written.
 pub(in crate::format) struct Hdf5Target {
     path: PathBuf,
     found: Arc<Found>,
@@ -26,7 +26,7 @@ pub(in crate::format) struct Hdf5Target {
 
 struct State {
     stage: Stage,
-    /// The number of arrays begun.
+    /// The number of arrays begun so far.
     arrays: u32,
 }
 
@@ -39,7 +39,8 @@ enum Stage {
 }
 
 impl Hdf5Target {
-    /// Begins a file at `path`, or resumes one that was begun there. It has all objects that were planned if it `is_whole`.
+    /// Begins a file at `path`, or resumes one that was begun there. If `is_whole`, it has all the objects that were
+    /// planned.
     pub(in crate::format) fn create(path: &Path, found: Arc<Found>, is_whole: bool) -> Result<Hdf5Target> {
         let measured = found.measured.clone().filter(|_| is_whole);
         let is_measured = measured.is_some();
@@ -56,7 +57,7 @@ impl Hdf5Target {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The second pass. Ends the first, if that was not done.
+    /// The second pass. Ends the first pass if necessary.
     fn writing<'a>(&self, state: &'a mut State) -> Result<&'a mut Pass> {
         if !matches!(state.stage, Stage::Writing(_)) {
             let measured = match std::mem::replace(&mut state.stage, Stage::Ended) {
@@ -74,7 +75,7 @@ impl Hdf5Target {
         state.pass()
     }
 
-    /// The object of the file that an object of the model becomes.
+    /// Converts an object of the model to an object of the file.
     fn made(&self, pass: &Pass, path: &NodePath, node: &Node, facts: Facts) -> Result<Made> {
         let found = &*self.found;
         let address = |path: &NodePath| pass.address_of(path);
@@ -164,5 +165,5 @@ impl Target for Hdf5Target {
     }
 }
 
-/// The name of the log beside the file.
+/// The name of the log next to the file.
 const LOG: &str = "chunks";

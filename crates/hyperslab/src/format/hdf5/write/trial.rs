@@ -1,4 +1,4 @@
-//! An encoder that tests whether filters change elements: it encodes and decodes each chunk, and stores none.
+//! An encoder that tests whether filters change elements: it encodes and decodes each chunk without storing it.
 
 use super::array::stored_form;
 use super::filters::is_tried;
@@ -24,7 +24,7 @@ struct Trial {
 }
 
 impl Hdf5Planner {
-    /// The encoder of an array, if only a trial tells whether its filters change elements.
+    /// The encoder of an array, if only a trial can determine whether its filters change elements.
     pub(super) fn trial_of(
         &self,
         path: &NodePath,
@@ -84,5 +84,5 @@ impl Encoder for Trial {
     }
 }
 
-/// The filters that may round elements, and how a filter is given as a file stores it.
+/// The filters that may round elements, and the name for a filter specified in its stored form.
 const ROUNDING: [&str; 3] = ["scaleoffset", "zfp", "hdf5"];

@@ -1,19 +1,19 @@
-//! How often objects are used by others, which HDF5 stores with them.
+//! How often objects are used by others: HDF5 stores this number with each object.
 
 use hyperslab_model::{Datatype, Node, NodePath};
 use rustc_hash::FxHashMap;
 
-/// The numbers of further hard links to objects, and of messages that share a committed datatype.
+/// The number of additional hard links to each object, and of messages that share a committed datatype.
 #[derive(Debug, Default)]
 pub(super) struct Uses(FxHashMap<NodePath, u32>);
 
 impl Uses {
-    /// Whether each object has its first link alone.
+    /// Whether each object has only its first link.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds a further hard link to an object.
+    /// Adds an additional hard link to an object.
     pub(super) fn add_link(&mut self, object: &NodePath) {
         match self.0.get_mut(object) {
             Some(count) => *count = count.saturating_add(1),

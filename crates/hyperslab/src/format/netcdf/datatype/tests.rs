@@ -1,9 +1,9 @@
-//! Datatypes of users, as NetCDF-4 has them.
+//! User-defined datatypes as NetCDF-4 represents them.
 
 use super::*;
 use crate::format::netcdf::lowerings::NAME;
 
-/// A datatype in the root group of a NetCDF-4 file, and the types that it made.
+/// A datatype in the root group of a NetCDF-4 file, and the types created for it.
 fn declared(datatype: &Datatype, storage: &ElementStorage) -> Result<(LoweredType, UserTypes)> {
     let (mut user, group) = (UserTypes::default(), NodePath::root());
     let mut types = Types {
@@ -43,7 +43,7 @@ fn enumerations_are_little_endian() {
         let (lowered, _) = declared(&of, &of_order(little)).unwrap();
         assert!(lowered.storage.is_empty() && lowered.notes.is_empty());
     }
-    // A byte has no order.
+    // A byte has no byte order.
     let (lowered, _) = declared(&enumeration(8, &["a"]), &of_order(Some(ByteOrder::Big))).unwrap();
     assert!(lowered.notes.is_empty());
     let sequences = Datatype::Vlen(Box::new(of));
@@ -75,10 +75,10 @@ fn enumerations_in_compounds_are_little_endian_and_the_other_members_stay() {
     let (lowered, user) = declared(&of, &of_order(Some(ByteOrder::Big))).unwrap();
     assert_eq!(lowered.storage, expected(members()));
     assert!(whats(&lowered).contains(&ENUMERATION_ORDER.what));
-    // The type that the library looks for by what it is.
+    // The type that the library searches for by its content.
     let made: Vec<_> = user.made().filter(|made| matches!(*made.datatype, Datatype::Enum { .. })).collect();
     assert!(made.len() == 1 && made.iter().all(|made| made.storage.is_empty()), "{made:?}");
-    // A compound without an order, whose members say theirs.
+    // A compound without a byte order whose members state theirs.
     let big = || of_order(Some(ByteOrder::Big));
     let said = ElementStorage {
         members: vec![("e".to_owned(), big()), ("n".to_owned(), big())],
@@ -98,7 +98,7 @@ fn members_of_enumerations_have_names_that_the_library_reads() {
     let originals = [("_20a", " a"), ("a_2fb", "a/b"), (&long[..255], &*long)];
     let originals = originals.map(|(name, original)| (name.to_owned(), original.to_owned()));
     assert_eq!(lowered.fields, Names::from(originals.clone()));
-    // The names of a member lead through those of the compound.
+    // The path to a member contains the names of the compound.
     let outer =
         Datatype::Compound(vec![Member { name: "@e".to_owned(), datatype: enumeration(32, &[" a"]) }]);
     let (lowered, _) = declared(&outer, &ElementStorage::default()).unwrap();

@@ -11,22 +11,22 @@ use hyperslab_model::Values;
 use hyperslab_netcdf3::Writer;
 use std::sync::Arc;
 
-/// A variable. Elements are stored at their places in the file, in any order.
+/// A variable. Elements can be stored at their positions in the file in any order.
 pub(super) struct Netcdf3ArrayTarget {
     writer: Arc<Writer>,
     number: usize,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     element: usize,
     pieces: Pieces,
     /// The extents of the array. The variable may be longer.
     extents: Vec<u64>,
-    /// The fill value as a row, if it is another than that of the file.
+    /// The fill value as a row, if it differs from that of the file.
     fill: Option<Bytes>,
     /// Whether the array takes longer to store than to record.
     is_recorded: bool,
 }
 
-/// Elements are encoded in pieces that lie together in the file.
+/// Elements are encoded in pieces that are contiguous in the file.
 struct Pieces {
     shape: Vec<u64>,
 }
@@ -52,7 +52,7 @@ impl Netcdf3ArrayTarget {
         })
     }
 
-    /// Fills what the variable has beyond the array, piece by piece.
+    /// Fills the part of the variable beyond the array, piece by piece.
     fn fill_beyond(&self) -> Result<()> {
         let shape = &self.writer.definition().layout(self.number)?.shape;
         let grid = ChunkGrid::regular(&self.pieces.shape)?;
@@ -114,7 +114,7 @@ impl Encoder for Pieces {
     }
 }
 
-/// An array that is not stored, since it has no elements.
+/// An array that is not stored because it has no elements.
 pub(super) struct Unstored(Pieces);
 
 impl Unstored {
@@ -149,7 +149,7 @@ impl ArrayTarget for Unstored {
     }
 }
 
-/// The shape of a piece of about [`PIECE`] bytes, with whole extents of the last `further` dimensions.
+/// The shape of a piece of about [`PIECE`] bytes that spans the last `further` dimensions completely.
 fn piece(extents: &[u64], further: usize, element: usize) -> Vec<u64> {
     let mut piece = vec![1; extents.len()];
     let mut bytes = element as u64;
@@ -161,11 +161,11 @@ fn piece(extents: &[u64], further: usize, element: usize) -> Vec<u64> {
     piece
 }
 
-/// The regions of an array of this `shape` beyond these `extents`.
+/// The regions of an array of this `shape` that lie beyond these `extents`.
 fn beyond(extents: &[u64], shape: &[u64]) -> Vec<Region> {
     let mut regions = Vec::new();
     let mut count = extents.to_vec();
-    // From the last dimension on, so that most lie together.
+    // Starts at the last dimension, so that most regions are contiguous.
     for (dimension, (own, full)) in extents.iter().zip(shape).enumerate().rev() {
         if own < full {
             let mut start = vec![0; extents.len()];

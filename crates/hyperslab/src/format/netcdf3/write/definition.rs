@@ -14,7 +14,7 @@ use hyperslab_model::{Extent, NodePath};
 use hyperslab_netcdf3::{Attribute, DataType, Definition, Dimension, Header, Variable, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// All planned objects, in the order of their planning.
+/// All planned objects, in planning order.
 #[derive(Debug, Default)]
 pub(super) struct Declaration {
     dimensions: Vec<PlannedDimension>,
@@ -24,7 +24,7 @@ pub(super) struct Declaration {
     pub(super) variables: Vec<PlannedVariable>,
     /// The paths of the variables in the source, in their order.
     order: Vec<NodePath>,
-    /// Numbers the dimensions when all are known.
+    /// Numbers the dimensions once all are known.
     declared: Declared,
 }
 
@@ -36,7 +36,7 @@ struct PlannedDimension {
     extent: Extent,
 }
 
-/// A variable, whose dimensions have no place in the header yet.
+/// A variable whose dimensions do not have a position in the header yet.
 #[derive(Debug)]
 pub(super) struct PlannedVariable {
     /// The path in the source, and the stored one.
@@ -50,39 +50,39 @@ pub(super) struct PlannedVariable {
     pub(super) change: Change,
     /// The extents of dimensions that follow those of the source.
     pub(super) inner: Vec<u64>,
-    /// The fill value of the source as a row, if it is another than that of the file.
+    /// The fill value of the source as a row, if it differs from that of the file.
     pub(super) fill: Option<Bytes>,
 }
 
-/// What planning has found out for the target.
+/// The results of planning that the target needs.
 pub(super) struct Found {
     pub(super) definition: Definition,
     /// The variables by their paths in the source.
     pub(super) variables: FxHashMap<NodePath, FoundVariable>,
 }
 
-/// How the elements of an array become those of a variable.
+/// How the elements of an array are converted to those of a variable.
 pub(super) struct FoundVariable {
     /// The number of the variable; `None` if it has no elements and is not stored.
     pub(super) number: Option<usize>,
     pub(super) change: Change,
     pub(super) inner: Vec<u64>,
     pub(super) fill: Option<Bytes>,
-    /// The extents of the array, with the inner ones.
+    /// The extents of the array, including the inner ones.
     pub(super) extents: Vec<u64>,
 }
 
 /// A dimension of the file.
 struct Stored {
     path: NodePath,
-    /// Where messages find it.
+    /// The path that messages show.
     place: String,
     length: u64,
     can_grow: bool,
 }
 
 impl Declaration {
-    /// Adds a dimension. The first one of a path counts.
+    /// Adds a dimension. If a path occurs more than once, only its first dimension counts.
     pub(super) fn dimension(&mut self, place: &NodePath, path: NodePath, extent: Extent) {
         if self.known.insert(path.clone()) {
             self.dimensions.push(PlannedDimension { place: place.clone(), path, extent });
@@ -98,7 +98,7 @@ impl Declaration {
     /// The file with all of these objects.
     ///
     /// # Errors
-    /// If the version of the format does not hold it.
+    /// If the version of the format cannot represent it.
     pub(super) fn defined(self, version: Version, losses: &mut dyn Losses) -> Result<Found> {
         let Declaration { dimensions, attributes, mut variables, order, declared, .. } = self;
         let places: FxHashMap<&NodePath, usize> = order.iter().zip(0..).collect();
@@ -158,7 +158,7 @@ impl Declaration {
     }
 }
 
-/// All dimensions in their order, and the numbers of those of each variable.
+/// All dimensions in their order, and the dimension numbers of each variable.
 fn numbered(
     mut declared: Declared,
     (dimensions, variables): (&[PlannedDimension], &[PlannedVariable]),
@@ -191,8 +191,8 @@ fn numbered(
     (stored, variables.iter().map(numbers).collect())
 }
 
-/// The dimension that becomes that of records: the first that can grow and is nowhere but the first of a variable; of a
-/// file without any, one without a length.
+/// The dimension that becomes the record dimension: the first that can grow and is used only as the first dimension of
+/// variables. If there is no such dimension, one of length zero is used.
 fn record_dimension(stored: &[Stored], of_variables: &[Vec<usize>]) -> Option<usize> {
     let inner: FxHashSet<usize> =
         of_variables.iter().flat_map(|numbers| numbers.iter().skip(1)).copied().collect();
@@ -204,7 +204,7 @@ fn record_dimension(stored: &[Stored], of_variables: &[Vec<usize>]) -> Option<us
     growing().find(|number| first.contains(number)).or_else(|| growing().next()).or_else(|| empty().next())
 }
 
-/// Notes which dimensions are others than in the source.
+/// Notes which dimensions differ from the source.
 fn note_dimensions(stored: &[Stored], records: Option<usize>, losses: &mut dyn Losses) {
     for (number, Stored { place, length, can_grow, .. }) in stored.iter().enumerate() {
         let note = match (records == Some(number), can_grow, length) {
@@ -218,7 +218,7 @@ fn note_dimensions(stored: &[Stored], records: Option<usize>, losses: &mut dyn L
     }
 }
 
-/// Checks and places all of the file. What its version does not hold, another one may.
+/// Checks the whole file and assigns positions. If the version cannot represent it, another version may.
 fn definition(header: Header) -> Result<Definition> {
     let default = |of: DataType| default_fill(&datatype(of).0).unwrap_or_else(|| vec![0; of.size()]);
     Definition::new(header.clone(), &default).map_err(|error| {

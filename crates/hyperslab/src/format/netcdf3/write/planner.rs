@@ -1,4 +1,4 @@
-//! Plans NetCDF classic files: what is lost, and the header, which has all objects.
+//! Plans NetCDF classic files: determines what is lost, and builds the header, which contains all objects.
 
 use super::definition::{Declaration, PlannedVariable};
 use crate::cells::CellColumn;
@@ -114,8 +114,8 @@ impl Netcdf3Planner {
     }
 }
 
-/// Whether the fill value of the source has the type of its array. Another one is an attribute like any other, for readers
-/// of the classic formats, too.
+/// Whether the fill value of the source has the type of its array. If not, it is an ordinary attribute, even for
+/// readers of the classic formats.
 fn has_fill_of_its_type(node: &Node) -> bool {
     let fill = node.attributes().and_then(|attributes| attributes.get(FILL_VALUE));
     fill.and_then(|fill| fill.as_ref().ok()).is_some_and(|fill| Some(&fill.datatype) == node.datatype())
@@ -135,7 +135,7 @@ impl Planner for Netcdf3Planner {
             return Ok(());
         }
         let planned = self.plan_lowered((path, node), facts, losses);
-        // Of coordinates that are omitted, the dimension stays.
+        // If the coordinates are omitted, the dimension is kept.
         if let (Err(error), Node::DimCoord(dimension)) = (&planned, node)
             && error.kind() == ErrorKind::Unsupported
         {
@@ -180,12 +180,12 @@ fn stored_attributes(
     Ok(stored)
 }
 
-/// The record of a file or a variable, if it has any name.
+/// The record of a file or a variable, if it has any names.
 fn stored_record(record: &Record) -> Result<Option<Attribute>> {
     record.attribute().map(|attribute| stored_attribute(record::ATTRIBUTE, &attribute)).transpose()
 }
 
-/// Notes what of the storage of an object the format does not have.
+/// Notes the storage properties of an object that the format cannot represent.
 fn note_storage(path: &NodePath, node: &Node, facts: Facts, losses: &mut dyn Losses) -> Result<()> {
     let mut note = |lowered| losses.note(lowered, path.to_string(), None);
     if let Node::DimCoord(DimCoord { size: Extent::Uncounted, .. }) = node {

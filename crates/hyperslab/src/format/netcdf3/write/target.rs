@@ -12,7 +12,7 @@ use hyperslab_netcdf3::Writer;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A file, whose header is known from the plan.
+/// A file whose header is known from the plan.
 pub(super) struct Netcdf3Target {
     found: Arc<Found>,
     /// `None` if the file is finished.

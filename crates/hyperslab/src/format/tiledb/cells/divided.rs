@@ -6,22 +6,22 @@ use hyperslab_tiledb::format::data_type::DataType;
 use hyperslab_tiledb::format::fragment_metadata::mbr::Range;
 use hyperslab_tiledb::read::sparse::SparseRequest;
 
-/// The boxes of a query in the order of their coordinates along the first dimension, which overlap nowhere.
+/// The boxes of a query in the order of their coordinates along the first dimension. They do not overlap.
 pub(super) struct Boxes<'a> {
     array: &'a Array,
-    /// The boxes that were not given, the next one last.
+    /// The boxes that have not been returned yet, with the next one last.
     left: Vec<SparseRequest>,
-    /// The most cells of a box, if it can be divided.
+    /// The maximum number of cells in a box, if it can be divided.
     most: u64,
 }
 
 impl<'a> Boxes<'a> {
-    /// The boxes of a request, each of at most so many cells as far as that is possible.
+    /// The boxes of a request, each with at most `most` cells as far as possible.
     pub(super) fn new(array: &'a Array, request: SparseRequest, most: u64) -> Boxes<'a> {
         Boxes { array, left: vec![request], most }
     }
 
-    /// No box.
+    /// No boxes.
     pub(super) fn none(array: &'a Array) -> Boxes<'a> {
         Boxes { array, left: Vec::new(), most: 0 }
     }
@@ -38,7 +38,7 @@ impl<'a> Boxes<'a> {
                 return Ok(Some(request));
             }
             let Some((below, above)) = self.halves(&request) else { return Ok(Some(request)) };
-            // Tiles that both halves have are read twice.
+            // Tiles that overlap both halves are read twice.
             let in_halves = self.cells(&below)?.saturating_add(self.cells(&above)?);
             if in_halves > cells.saturating_add(cells / 4) {
                 return Ok(Some(request));
@@ -52,8 +52,8 @@ impl<'a> Boxes<'a> {
         Ok(self.array.plan_sparse(request)?.most_cells())
     }
 
-    /// The request for the lower and for the upper half of the coordinates along the first dimension. `None` if they are
-    /// no numbers, or there is only one.
+    /// The requests for the lower and the upper half of the coordinates along the first dimension. `None` if they are
+    /// not numbers, or there is only one.
     fn halves(&self, request: &SparseRequest) -> Option<(SparseRequest, SparseRequest)> {
         let dimension = self.array.dimensions().first()?;
         let whole = || {
@@ -74,7 +74,7 @@ impl<'a> Boxes<'a> {
     }
 }
 
-/// The greatest coordinate of the lower half of a range, and the least of the upper half.
+/// The highest coordinate of the lower half of a range, and the lowest of the upper half.
 fn middle(data_type: DataType, min: &[u8], max: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     macro_rules! float {
         ($float:ty) => {{

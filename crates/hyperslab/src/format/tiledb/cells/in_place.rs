@@ -1,4 +1,4 @@
-//! All cells of a query in one piece, which threads fill at the same time.
+//! Reads all cells of a query in one piece, which threads fill concurrently.
 
 use super::{Chosen, PART_MEMORY, Scratches, SparseArray};
 use crate::cells::{CellColumn, CellQuery};
@@ -10,15 +10,15 @@ use hyperslab_model::rows::put_nullable;
 use hyperslab_model::{Cells, Column, Datatype, Values};
 use hyperslab_tiledb::read::sparse::SparseColumn;
 
-/// The place of a part: the rest of its rows in each column, and how many cells are in place.
+/// The space of a part: the rest of its rows in each column, and the number of cells already in place.
 struct Place<'a> {
     part: usize,
     rows: Vec<&'a mut [u8]>,
     cells: usize,
 }
 
-/// All cells in the order in which they are stored. `None` if their columns have values of variable size, or so many
-/// cells could be left out that their places are not worth it.
+/// All cells in stored order. `None` if the columns have values of variable size, or if so many cells may be left out
+/// that reserving space for them is not worthwhile.
 pub(super) fn read(array: &SparseArray, query: &CellQuery) -> Result<Option<Cells>> {
     let Chosen { columns, request, open, .. } = array.chosen(query)?;
     let sizes: Option<Vec<usize>> = columns
@@ -71,7 +71,7 @@ pub(super) fn read(array: &SparseArray, query: &CellQuery) -> Result<Option<Cell
     Ok(Some(Cells { columns: columns.collect() }))
 }
 
-/// Puts the rows of a batch to the front of `to`, which keeps the rest.
+/// Copies the rows of a batch to the front of `to`, which keeps the rest.
 fn put(to: &mut &mut [u8], stored: &SparseColumn, column: &CellColumn, len: usize) -> Result<()> {
     let more = || Error::invalid("more cells than a part can have");
     let place = to.split_off_mut(..len).ok_or_else(more)?;
@@ -93,7 +93,7 @@ fn put(to: &mut &mut [u8], stored: &SparseColumn, column: &CellColumn, len: usiz
     Ok(())
 }
 
-/// The rows of all parts, moved together. Each part has room for so many cells, and has some.
+/// The rows of all parts, moved together. Each part has room for a given number of cells and contains some.
 fn joined(mut memory: Memory, parts: &[(usize, usize)], size: usize) -> Bytes {
     let (mut from, mut to) = (0_usize, 0_usize);
     for (room, cells) in parts {

@@ -1,4 +1,4 @@
-//! Cells of sparse arrays, written and removed.
+//! Writing and removing cells of sparse arrays.
 
 use super::super::datatype::data_type;
 use super::super::objects::{ArrayObject, Field};
@@ -86,9 +86,11 @@ impl TileDbEditor {
             let counts = count_deleted(&array.array, &condition)?;
             let mut notes = reasons(&counts);
             if editor.planned(key).any(|what| matches!(what, What::Cells(..))) {
-                notes.push("cells that are written before are removed too, but not counted".to_owned());
+                notes.push(
+                    "cells written earlier in this command are also removed, but not counted".to_owned(),
+                );
             } else if counts.total() == 0 {
-                notes.push("nothing is written, since no cell goes".to_owned());
+                notes.push("nothing is written, because no cell would be removed".to_owned());
             }
             let is_needed =
                 counts.total() > 0 || editor.planned(key).any(|what| matches!(what, What::Cells(..)));
@@ -101,7 +103,7 @@ impl TileDbEditor {
     }
 }
 
-/// Why cells go for which the condition does not hold.
+/// The reasons why cells are removed although the condition does not hold for them.
 fn reasons(counts: &DeletedCells) -> Vec<String> {
     let reasons = [
         (counts.null, "a value that the condition compares is null"),
@@ -109,5 +111,5 @@ fn reasons(counts: &DeletedCells) -> Vec<String> {
         (counts.lacking, "they are older than an attribute that the condition compares"),
     ];
     let some = reasons.into_iter().filter(|(count, _)| *count > 0);
-    some.map(|(count, why)| format!("{count} of them go because {why}")).collect()
+    some.map(|(count, why)| format!("{count} of them are removed because {why}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Elements of the model as TileDB stores them, the way back from how they are shown.
+//! Converts elements of the model to their stored form in TileDB, the inverse of how they are shown.
 
 use super::super::objects::{ArrayObject, Field};
 use crate::strings::{member_name, name_bytes};
@@ -10,12 +10,12 @@ use hyperslab_tiledb::format::enumeration::Enumeration;
 use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::sparse::Column;
 
-/// The cells of elements of an attribute or dimension that is shown with the datatype `shown`. Members of enumerations are
-/// found by their names among `values`, which may be more than those that are shown.
+/// The cells for elements of an attribute or dimension that is shown with the datatype `shown`. Members of enumerations
+/// are looked up by name among `values`, which may be more than those that are shown.
 ///
 /// # Errors
-/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the elements have another datatype, or a member that
-/// the enumeration does not have.
+/// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if the elements have a different datatype, or a
+/// member that the enumeration does not have.
 pub(super) fn column(elements: &Elements, shown: &Datatype, values: Option<&Enumeration>) -> Result<Column> {
     let Elements { name, datatype, values: found } = elements;
     let (nullable, inner) = match shown {
@@ -62,7 +62,7 @@ pub(super) fn column(elements: &Elements, shown: &Datatype, values: Option<&Enum
     Ok(column)
 }
 
-/// The cells that are given for an attribute, once all that is planned is done.
+/// The cells given for an attribute, as of the state after all planned changes.
 ///
 /// # Errors
 /// As [`column`].
@@ -76,7 +76,7 @@ pub(super) fn attribute_column(
     column(given, &shown(array, of, values.as_ref())?, values.as_ref())
 }
 
-/// The name under which an attribute is shown, or will be.
+/// The name under which an attribute is or will be shown.
 pub(super) fn attribute_name(array: &ArrayObject, of: &Attribute) -> String {
     let position = array.array.attribute(&of.name);
     match position.and_then(|position| array.name(Field::Attribute(position))) {
@@ -85,7 +85,7 @@ pub(super) fn attribute_name(array: &ArrayObject, of: &Attribute) -> String {
     }
 }
 
-/// As many cells with the fill value of an attribute.
+/// `count` cells with the fill value of an attribute.
 pub(super) fn fill(of: &Attribute, count: usize) -> Result<Column> {
     let fill = of.fill_cell()?;
     let offsets = match of.cell_val_num.is_var() {
@@ -96,9 +96,9 @@ pub(super) fn fill(of: &Attribute, count: usize) -> Result<Column> {
     Ok(Column { values: fill.repeat(count), offsets, validity })
 }
 
-/// The datatype with which an attribute is shown once all that is planned is done, with the values of its enumeration.
+/// The datatype with which an attribute is shown after all planned changes, with the values of its enumeration.
 fn shown(array: &ArrayObject, of: &Attribute, enumeration: Option<&Enumeration>) -> Result<Datatype> {
-    // What is planned is not in the array yet, so its enumeration is not either.
+    // Planned changes are not in the array yet, and neither is the enumeration.
     let without = Attribute { enumeration: None, ..of.clone() };
     let (datatype, _) = array.datatype(&without)?;
     let Some(members) = enumeration.and_then(super::super::datatype::members) else { return Ok(datatype) };
@@ -108,7 +108,7 @@ fn shown(array: &ArrayObject, of: &Attribute, enumeration: Option<&Enumeration>)
     })
 }
 
-/// The bytes of a text or a sequence.
+/// The bytes of a string or a sequence.
 fn content<'v>(row: &[u8], datatype: &Datatype, values: &'v Values) -> Result<&'v [u8]> {
     let cut = || Error::invalid("an element that points to nothing");
     let slot = Slot::get(row).ok_or_else(cut)?;
@@ -123,7 +123,7 @@ fn content<'v>(row: &[u8], datatype: &Datatype, values: &'v Values) -> Result<&'
     values.heap.bytes(slot, len).ok_or_else(cut)
 }
 
-/// Replaces numbers of members of an enumeration by those that the array has for their names.
+/// Replaces the numbers of members of an enumeration by those that the array has for the same names.
 fn count_again(
     column: &mut Column,
     name: &str,
@@ -160,7 +160,8 @@ fn count_again(
     Ok(())
 }
 
-/// Whether elements of both datatypes are stored alike. Enumerations are compared by the names of members later.
+/// Whether elements of both datatypes are stored in the same way. Enumerations are compared later, by the names of
+/// members.
 fn is_same(one: &Datatype, other: &Datatype) -> bool {
     match (one, other.resolved()) {
         (Datatype::Enum { base: one, .. }, Datatype::Enum { base: other, .. }) => {

@@ -8,9 +8,9 @@
 //!            | FIELD [ "not" ] "in" "[" VALUE { "," VALUE } "]"
 //! ```
 //!
-//! A field is the name of an attribute or a dimension, in backticks if it has other characters than letters, digits, `_`, `.`
-//! and `-`. A value has the type of its field: a number, a text in quotes, a date, `true`. The history of a store shows the
-//! conditions of its deletes so that they can be typed again.
+//! A field is the name of an attribute or a dimension, in backticks if it has characters other than letters, digits,
+//! `_`, `.` and `-`. A value has the type of its field: a number, a string in quotes, a date, `true`. The history of a
+//! store shows the conditions of its deletes in a form that can be typed again.
 
 mod field;
 
@@ -52,10 +52,10 @@ impl Fields {
         Ok(Fields(fields))
     }
 
-    /// The coordinates of a dimension that two texts say, both inside.
+    /// The range of coordinates of a dimension between two texts, including both ends.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if one of them is none.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if one of the texts is not a coordinate.
     pub(super) fn range(
         &self,
         dimension: usize,
@@ -73,10 +73,10 @@ impl Fields {
         Ok(Range { min: end(low, false)?, max: end(high, true)? })
     }
 
-    /// Values of a datatype, as they are stored.
+    /// Values of a datatype in their stored form.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if one of the texts is none.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) if one of the texts is not a value.
     pub(super) fn values(data_type: DataType, texts: &[String], dates: &Dates<'_>) -> Result<Vec<Vec<u8>>> {
         let field = Field::new(b"the enumeration", data_type, None);
         let value = |text: &String| match field.meaning(&field.word(text), dates)? {
@@ -86,11 +86,11 @@ impl Fields {
         texts.iter().map(value).collect()
     }
 
-    /// The condition that a text says.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument), which names the place in the text, and a similar name
-    /// of a field.
+    /// [`InvalidArgument`](hyperslab_core::ErrorKind::InvalidArgument) with the position in the text, and with a
+    /// similar name of a field.
     pub(super) fn condition(&self, text: &str, dates: &Dates<'_>) -> Result<Condition> {
         let mut parser = Parser { fields: self, dates, text, at: 0, depth: 0 };
         let condition = parser.any()?;
@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The field at this place: the longest name of one, or a name in backticks.
+    /// The field at this position: the longest matching name, or a name in backticks.
     fn field(&mut self) -> Result<&'t Field> {
         self.skip_spaces();
         let (fields, rest, begin) = (self.fields, self.rest(), self.at);
@@ -251,7 +251,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The value at this place.
+    /// The value at this position.
     fn value(&mut self, field: &Field) -> Result<Meaning> {
         self.skip_spaces();
         let begin = self.at;
@@ -286,7 +286,7 @@ impl<'t> Parser<'t> {
         is_there
     }
 
-    /// Takes a word that ends here.
+    /// Consumes a word that ends here.
     fn takes_word(&mut self, word: &str) -> bool {
         self.skip_spaces();
         let rest = self.rest().strip_prefix(word);
@@ -317,7 +317,7 @@ impl<'t> Parser<'t> {
         Error::invalid(format!("{detail}{}", self.place()))
     }
 
-    /// Where in the condition.
+    /// The position in the condition.
     fn place(&self) -> String {
         let before = self.text.get(..self.at).unwrap_or_default().chars().count();
         format!(", at character {} of the condition {:?}", before + 1, self.text)
@@ -331,7 +331,7 @@ fn combined(mut operands: Vec<Condition>, several: fn(Vec<Condition>) -> Conditi
     }
 }
 
-/// The comparison with all times of a period: `<=` means until its end, `==` within it.
+/// The comparison with all times of a period: `<=` means up to its end, `==` means within it.
 fn period(field: &Field, operator: Operator, first: i128, behind: i128) -> Result<Condition> {
     let is = |operator, count| Ok::<_, Error>(field.is(operator, integer(field.data_type, count)?));
     let is_one = first.checked_add(1) == Some(behind);
@@ -345,7 +345,7 @@ fn period(field: &Field, operator: Operator, first: i128, behind: i128) -> Resul
     })
 }
 
-/// The text within quotes, and how many bytes it takes with them.
+/// The text within quotes, and its length in bytes including the quotes.
 fn unquoted(text: &str, quote: char) -> Result<(String, usize), &'static str> {
     let mut found = String::new();
     let mut chars = text.char_indices().skip(1);
@@ -384,10 +384,10 @@ fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '-')
 }
 
-/// The most conditions within each other.
+/// The maximum nesting depth of conditions.
 const MAX_DEPTH: usize = 100;
 
-/// The most characters of a text that errors show.
+/// The maximum number of characters of a text shown in errors.
 const MAX_SHOWN: usize = 20;
 
 #[cfg(test)]

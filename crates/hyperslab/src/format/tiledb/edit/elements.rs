@@ -1,4 +1,5 @@
-//! Elements of dense arrays. A fragment has all attributes, so those that are not given are read and written again.
+//! Elements of dense arrays. A fragment contains all attributes, so attributes that are not given are read and written
+//! again.
 
 use super::super::objects::{ArrayObject, Field, Object};
 use super::columns::{attribute_column, attribute_name, fill};
@@ -21,11 +22,11 @@ use hyperslab_tiledb::write::sparse::Column;
 
 /// Elements of a box of a dense array.
 pub(super) struct Elements {
-    /// The box, in indexes of the domain.
+    /// The box, in indices of the domain.
     written: IndexBox,
     /// Attributes by their stored names, with their cells in row-major order.
     given: Vec<(Vec<u8>, Column)>,
-    /// Whether attributes that are not given get their fill value, since there is nothing in the box.
+    /// Whether attributes that are not given get their fill value, because the box is empty.
     is_new: bool,
 }
 
@@ -123,7 +124,8 @@ impl TileDbEditor {
         })
     }
 
-    /// The box behind all elements along a dimension: behind the current domain, or without one, behind what was written.
+    /// The box beyond all elements along a dimension: beyond the current domain, or if there is none, beyond what was
+    /// written.
     fn behind(&self, key: &Key, array: &ArrayObject, along: usize, counts: &[u64]) -> Result<IndexBox> {
         let domain = array.array.dense_domain()?;
         let there = match array.array.dense_current_domain()? {
@@ -156,7 +158,7 @@ impl TileDbEditor {
             if last >= all {
                 let left = all.saturating_sub(first);
                 return Err(Error::invalid(format!(
-                    "{count} elements along {name}, the domain has {left} left behind those that are there"
+                    "{count} elements along {name}, but the domain has room for only {left} after the existing ones"
                 )));
             }
             written.last.push(last);
@@ -172,7 +174,7 @@ impl TileDbEditor {
 }
 
 impl Elements {
-    /// Writes a fragment with the elements, and commits it.
+    /// Writes a fragment with the elements and commits it.
     pub(super) fn write(&self, array: &Array, writer: &ArrayWriter, time: u64) -> Result<()> {
         let fragment = DenseFragment::new(writer, (time, time), self.written.clone())?;
         let (counts, domain) = (self.written.shape(), DenseDomain::of(writer.schema())?);
@@ -211,7 +213,7 @@ fn cells_of(counts: &[u64]) -> Result<usize> {
     cells.ok_or_else(|| Error::unsupported(format!("{counts:?} elements at once")))
 }
 
-/// Checks that there are as many cells as elements were selected.
+/// Checks that the number of cells equals the number of selected elements.
 fn check_count(column: &Column, of: &Attribute, cells: Option<u64>) -> Result<()> {
     let found = match of.cell_val_num {
         CellValNum::Var => column.offsets.len() as u64,
@@ -226,7 +228,8 @@ fn check_count(column: &Column, of: &Attribute, cells: Option<u64>) -> Result<()
     }
 }
 
-/// The cells of a part of a box, whose cells are in row-major order. Cells have `size` bytes, or 0 if they differ.
+/// The cells of a part of a box, whose cells are in row-major order. Cells have `size` bytes, or 0 if their sizes
+/// differ.
 fn cut(column: &Column, size: usize, counts: &[u64], (begin, count): (&[u64], &[u64])) -> Result<Column> {
     let mut part = Column::default();
     let mut at = vec![0_u64; count.len()];

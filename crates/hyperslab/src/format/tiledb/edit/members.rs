@@ -52,7 +52,7 @@ impl TileDbEditor {
             return Err(Error::invalid(format!("the group has a member {to}")));
         }
         let renamed = GroupMember { version: Version::V2, name: Some(name_bytes(to)), ..found.clone() };
-        // What goes stands before what comes in its place.
+        // The removed member precedes its replacement.
         self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..found })?;
         self.change_members(&key, renamed)?;
         Ok(Change::new(ChangeKind::Changed, path, format!("name {to}")))
@@ -61,11 +61,12 @@ impl TileDbEditor {
     pub(super) fn remove_member(&mut self, path: &NodePath) -> Result<Change> {
         let (key, member) = self.member(path)?;
         self.change_members(&key, GroupMember { version: Version::V2, deleted: true, ..member })?;
-        let notes = vec!["what it is stays where it is".to_owned()];
+        let notes =
+            vec!["only the membership is removed; the array or group itself stays in place".to_owned()];
         Ok(Change { notes, ..Change::new(ChangeKind::Removed, path, "member of the group") })
     }
 
-    /// The group of a member, and the member as it is stored.
+    /// The group of a member, and the member in its stored form.
     fn member(&self, path: &NodePath) -> Result<(Key, GroupMember)> {
         let (group, name) = group_of(path)?;
         let (key, object) = self.object(&group)?;
@@ -98,13 +99,14 @@ impl TileDbEditor {
     }
 }
 
-/// The group of a member, and the name of the member in it.
+/// The group of a member, and the name of the member in that group.
 pub(super) fn group_of(member: &NodePath) -> Result<(NodePath, String)> {
     let group = member.parent().ok_or_else(whole_store)?;
     Ok((group, member.name().to_owned()))
 }
 
-/// Whether two entries are of one member: groups tell members apart by their names, or by their URIs if they have none.
+/// Whether two entries refer to the same member: groups distinguish members by their names, or by their URIs if they
+/// have no names.
 pub(super) fn is_same(one: &GroupMember, other: &GroupMember) -> bool {
     let key =
         |of: &GroupMember| of.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| of.uri.clone());

@@ -1,4 +1,4 @@
-//! Attributes as metadata, the way back from how they are shown.
+//! Stores attributes as metadata, the inverse of how they are shown.
 
 use super::super::datatype::stored;
 use super::super::metadata::{FLAT, OF_ATTRIBUTE, OF_DIMENSION, SHAPE, spelled, spellings};
@@ -18,7 +18,7 @@ use hyperslab_tiledb::format::metadata::{Entry, Value};
 use hyperslab_tiledb::history::value_text;
 use std::collections::BTreeMap;
 
-/// Where the attribute of an object is stored.
+/// The location where the attribute of an object is stored.
 struct Place {
     /// The array or the group.
     key: Key,
@@ -36,12 +36,12 @@ impl TileDbEditor {
         let has_both = has_both(&known, &stored);
         if has_both && is_list {
             let [_, flat, _] = spellings(&stored).map(|key| name_text(&key));
-            return Err(Error::unsupported(format!("a list, which would replace {flat:?} as well"))
-                .with_hint("remove one of them before"));
+            return Err(Error::unsupported(format!("a list, which would also replace {flat:?}"))
+                .with_hint("remove one of the two first"));
         }
         let set = entries.iter().find_map(|entry| entry.value.as_ref());
         let what = set.map_or_else(String::new, |value| value_text(value.data_type, &value.bytes));
-        // Other spellings go where they are, as TileDB-Py removes them.
+        // Other spellings are removed where they exist, as in TileDB-Py.
         let set: Vec<Entry> = entries
             .into_iter()
             .filter(|entry| entry.value.is_some() || (known.contains_key(&entry.key) && !has_both))
@@ -75,7 +75,8 @@ impl TileDbEditor {
         Ok(Change::new(ChangeKind::Removed, format_args!("{path}@{name}"), ""))
     }
 
-    /// Where an attribute of an object is stored: with the object, or with its array under a key that names it.
+    /// The location of an attribute of an object: it is stored with the object, or with its array under a key that
+    /// names the object.
     fn place(&self, path: &NodePath, name: &str) -> Result<Place> {
         if name.is_empty() {
             return Err(Error::invalid("an attribute without a name"));
@@ -111,7 +112,7 @@ impl TileDbEditor {
                     _ => Ok(Place { key, name: name_bytes(name) }),
                 }
             }
-            // It may be an attribute that was planned before.
+            // This may be an attribute that was planned earlier.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let (group, member) = self.array_of(path)?;
                 let Ok((key, _)) = self.object(&group) else { return Err(error) };
@@ -134,7 +135,7 @@ impl TileDbEditor {
         }
     }
 
-    /// Moves the metadata that are about an attribute to another name of it.
+    /// Moves the metadata of an attribute when the attribute is renamed.
     pub(super) fn move_metadata(&mut self, key: &Key, from: &[u8], to: &[u8]) -> Result<()> {
         let about = |name: &[u8]| [OF_ATTRIBUTE.as_bytes(), name, b"."].concat();
         let mut moved = Vec::new();
@@ -152,7 +153,7 @@ impl TileDbEditor {
         Ok(())
     }
 
-    /// The metadata of an array or a group, with what is planned.
+    /// The metadata of an array or a group, including planned changes.
     fn metadata(&self, key: &Key) -> Result<BTreeMap<Vec<u8>, Value>> {
         let mut known: BTreeMap<Vec<u8>, Value> = match &*self.objects.open(key)? {
             Object::Array(array) => array.array.metadata()?.into_iter().collect(),
@@ -174,7 +175,7 @@ impl TileDbEditor {
         if let Some(Step { key: last, what: What::Metadata(entries) }) = self.steps.last_mut()
             && last == key
         {
-            // A file says each key once.
+            // A file contains each key only once.
             entries.retain(|own| set.iter().all(|other| other.key != own.key));
             entries.extend(set);
             return;
@@ -183,13 +184,15 @@ impl TileDbEditor {
     }
 }
 
-/// Whether a value and an array of NumPy are stored under a key: then they are shown apart, and one of them is meant.
+/// Whether both a value and a NumPy array are stored under a key: they are then shown separately, and only one of them
+/// is meant.
 fn has_both(known: &BTreeMap<Vec<u8>, Value>, name: &[u8]) -> bool {
     let [plain, flat, _] = spellings(name);
     known.contains_key(&plain) && known.contains_key(&flat)
 }
 
-/// What sets an attribute: its value, its shape if the value does not tell it, and the spellings that it does not have.
+/// The entries that set an attribute: its value, its shape if the value does not determine it, and the spellings to
+/// remove.
 fn entries(name: &[u8], attribute: &Attribute) -> Result<[Entry; 3]> {
     Ok(spelled(name, value(attribute)?, attribute.shape.as_deref().unwrap_or_default()))
 }

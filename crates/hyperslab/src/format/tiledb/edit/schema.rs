@@ -21,9 +21,9 @@ use hyperslab_tiledb::write::evolve::Evolution;
 pub(super) enum SchemaEdit {
     Add(Box<Attribute>, Option<Box<Enumeration>>),
     Drop(Vec<u8>),
-    /// The name, and the new one.
+    /// The old and the new name.
     Rename(Vec<u8>, Vec<u8>),
-    /// The name of an enumeration, and its new values.
+    /// The name of an enumeration and its new values.
     Extend(Vec<u8>, Vec<Vec<u8>>),
     Grow(Mbr),
     GrowAround(Mbr),
@@ -78,12 +78,12 @@ impl TileDbEditor {
             let stored = match TileDbEditor::field(array, &name)? {
                 Field::Attribute(position) => array.attribute(position)?.name.clone(),
                 Field::Dimension(_) => {
-                    return Err(Error::invalid("is a dimension, which an array cannot lose"));
+                    return Err(Error::invalid("is a dimension, which cannot be removed from an array"));
                 }
                 Field::Label(_) => return Err(Error::unsupported("is a dimension label, which stays")),
             };
             editor.try_schema(key, array, SchemaEdit::Drop(stored))?;
-            let notes = vec!["its cells stay stored, and are seen at earlier times".to_owned()];
+            let notes = vec!["its cells remain stored and are visible at earlier times".to_owned()];
             Ok(Change { notes, ..Change::new(ChangeKind::Removed, path, "attribute") })
         })
     }
@@ -157,7 +157,7 @@ impl TileDbEditor {
     }
 }
 
-/// A rectangle as in selections.
+/// A rectangle in the form used in selections.
 pub(super) fn rectangle_text(array: &ArrayObject, of: &Mbr) -> String {
     let sides = array.array.dimensions().iter().zip(&of.ranges).map(|(dimension, range)| {
         let [min, max] = [&range.min, &range.max].map(|end| value_text(dimension.data_type, end));
@@ -166,8 +166,8 @@ pub(super) fn rectangle_text(array: &ArrayObject, of: &Mbr) -> String {
     sides.collect::<Vec<_>>().join(", ")
 }
 
-/// The enumeration of a new attribute, if its datatype is one that the array does not have yet. It has the name that the
-/// definition says, or else that of the attribute.
+/// The enumeration of a new attribute, if its datatype is an enumeration that the array does not have yet. Its name is
+/// the one stated in the definition, or otherwise that of the attribute.
 fn new_enumeration(
     name: &str,
     definition: &mut Ndarray,
@@ -206,5 +206,5 @@ fn new_enumeration(
     Ok(Some(Enumeration::of_values(stored, data_type, CellValNum::Var, false, &values)))
 }
 
-/// The directive with the name of the enumeration of an attribute.
+/// The directive that states the name of the enumeration of an attribute.
 const ENUMERATION: &str = "enumeration";

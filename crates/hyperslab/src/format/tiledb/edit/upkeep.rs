@@ -1,4 +1,4 @@
-//! Consolidation and vacuum of an array, or of a group and all below it.
+//! Consolidation and vacuum of an array, or of a group and everything below it.
 
 use super::super::consolidate::consolidate;
 use super::super::objects::{Member, Object};
@@ -16,7 +16,7 @@ use hyperslab_tiledb::write::vacuum::{LostTimes, VacuumOptions};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Consolidation or vacuum of one array or group.
+/// Consolidation or vacuum of an array or group.
 #[derive(Clone, Copy)]
 pub(super) enum Upkeep {
     Consolidate(Consolidated),
@@ -100,7 +100,7 @@ impl TileDbEditor {
         Ok(change(ChangeKind::Removed, path, &[text], notes))
     }
 
-    /// The arrays and groups from an object down, each with whether it is an array.
+    /// The arrays and groups at and below an object, each with a flag for whether it is an array.
     fn below(&self, path: &NodePath) -> Result<Vec<(Key, bool)>> {
         let (root, _) = self.object(path)?;
         let (mut found, mut left, mut known) = (Vec::new(), vec![root], BTreeSet::new());
@@ -115,7 +115,7 @@ impl TileDbEditor {
                         Member::Within(key) | Member::Collected(key, _) => Some(key.clone()),
                         Member::Outside(_) | Member::Recorded(_) => None,
                     });
-                    // Members that are not there are not kept up.
+                    // Members that do not exist need no upkeep.
                     left.extend(within.filter(|key| self.objects.is_array(key).is_ok()));
                     found.push((key, false));
                 }
@@ -138,7 +138,7 @@ impl TileDbEditor {
 }
 
 impl Upkeep {
-    /// Keeps up an array, as it is now.
+    /// Consolidates or vacuums an array in its present state.
     pub(super) fn of_array(self, writer: &ArrayWriter, limits: &Limits, pool: &Pool) -> Result<()> {
         match self {
             Upkeep::Consolidate(what @ (Consolidated::Fragments | Consolidated::Purged)) => {
@@ -154,7 +154,7 @@ impl Upkeep {
         }
     }
 
-    /// Keeps up a group, as it is now.
+    /// Consolidates or vacuums a group in its present state.
     pub(super) fn of_group(self, writer: &GroupWriter, limits: &Limits, pool: &Pool) -> Result<()> {
         match self {
             Upkeep::Consolidate(Consolidated::Metadata) => writer.consolidate_metadata(limits).map(drop),
@@ -176,7 +176,7 @@ fn vacuum_options(what: Vacuumed) -> VacuumOptions {
     VacuumOptions { unfinished: what == Vacuumed::All, ..VacuumOptions::ALL }
 }
 
-/// Why fragments stay alone, each reason once.
+/// The reasons why fragments are left as they are, each reason once.
 fn reasons(plan: &FragmentsPlan) -> Vec<String> {
     let mut reasons: Vec<(String, usize)> = Vec::new();
     for left in &plan.left {
@@ -195,7 +195,7 @@ fn reasons(plan: &FragmentsPlan) -> Vec<String> {
 fn lost_text(lost: &LostTimes) -> String {
     let LostTimes { from, until, .. } = lost;
     format!(
-        "moments from {from} to {until} (milliseconds since 1970) no longer see what they saw, once all is vacuumed"
+        "after vacuuming, the states from {from} to {until} (milliseconds since 1970) can no longer be read"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Dimensions that the arrays of a group share.
+//! Dimensions shared by the arrays of a group.
 
 use crate::format::tiledb::array::{Positions, UNLIMITED};
 use crate::format::tiledb::datatype::data_type;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 pub(super) struct Own {
     /// Its name, without the suffix of TileDB-CF.
     pub(super) name: String,
-    /// The path under which arrays name it, here or in a group around this one.
+    /// The path by which arrays refer to it, in this group or an enclosing one.
     pub(super) path: NodePath,
     pub(super) extent: Extent,
-    /// The cells of the domain.
+    /// The number of cells of the domain.
     all: u64,
     kind: Kind,
     /// Metadata of the dimension.
@@ -24,15 +24,15 @@ pub(super) struct Own {
 }
 
 enum Kind {
-    /// Positions from 0 on.
+    /// Positions starting at 0.
     Index,
-    /// Coordinates that the domain of an array tells.
+    /// Coordinates given by the domain of an array.
     Counted { array: Arc<Object>, position: usize },
 }
 
 impl Own {
-    /// A dimension of an array, as far as that array tells it. `is_fixed` is set if the array is as long as its domain, however
-    /// little was written.
+    /// A dimension of an array, as far as that array determines it. `is_fixed` is set if the array is as long as its
+    /// domain, however little was written.
     pub(super) fn of(path: NodePath, object: &Arc<Object>, position: usize, is_fixed: bool) -> Result<Own> {
         let (array, label) = (dense(object)?, path.name().to_owned());
         let all = array.array.dense_domain()?.shape.get(position).copied().unwrap_or_default();
@@ -48,7 +48,7 @@ impl Own {
             None if is_fixed => all,
             None => {
                 let written = array.array.dense_non_empty_domain()?;
-                // Fragments may end behind the domain, since tiles do.
+                // Fragments may extend beyond the domain, since tiles do.
                 written.map_or(0, |written| end(written.last.get(position)).min(all))
             }
         };
@@ -60,7 +60,7 @@ impl Own {
         Ok(Own { name: label, path, extent, all, kind: Kind::Index, attributes })
     }
 
-    /// Whether a dimension of another array, which has the same name, is this one.
+    /// Whether a dimension of another array with the same name is this dimension.
     pub(super) fn is_same(&self, other: &Own) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Index, Kind::Index) => self.all == other.all,
@@ -75,7 +75,8 @@ impl Own {
         }
     }
 
-    /// Takes the length of the same dimension of another array if that is longer, and attributes that this one lacks.
+    /// Takes the length of the same dimension of another array if it is longer, and attributes that this dimension
+    /// lacks.
     pub(super) fn join(&mut self, other: Own) {
         if other.extent.current() > self.extent.current() {
             self.extent = other.extent;
@@ -85,14 +86,14 @@ impl Own {
         }
     }
 
-    /// Whether arrays of a group within that of this dimension may be along it.
+    /// Whether arrays of a group below that of this dimension may lie along it.
     pub(super) fn holds(&self, inner: &Own) -> bool {
         matches!(self.kind, Kind::Index)
             && self.is_same(inner)
             && inner.extent.current() <= self.extent.current()
     }
 
-    /// The array whose domain tells the coordinates, and the position of the dimension there.
+    /// The array whose domain gives the coordinates, and the position of the dimension in it.
     pub(super) fn counted(&self) -> Result<Option<(&ArrayObject, usize)>> {
         match &self.kind {
             Kind::Index => Ok(None),
@@ -100,7 +101,7 @@ impl Own {
         }
     }
 
-    /// The dimension with the coordinates that a domain tells. `None` for one that begins at 0.
+    /// The dimension with the coordinates given by a domain. `None` for a dimension that begins at 0.
     pub(super) fn coordinates(&self) -> Result<Option<DimCoord>> {
         let Some((array, position)) = self.counted()? else { return Ok(None) };
         array.dimcoord(position, self.attributes.clone()).map(Some)
@@ -114,7 +115,7 @@ impl Own {
     }
 }
 
-/// The part of the domain of an array that is shown, if its dimensions have these lengths here.
+/// The part of the domain of an array that is shown if its dimensions have these lengths in the view.
 pub(super) fn positions(array: &ArrayObject, along: &[&Own]) -> Result<Positions> {
     let tile = array.array.dense_domain()?.tile;
     let mut shown = Positions { first: Vec::new(), counts: Vec::new(), extents: Vec::new(), tile };
@@ -133,7 +134,7 @@ pub(super) fn positions(array: &ArrayObject, along: &[&Own]) -> Result<Positions
     Ok(shown)
 }
 
-/// The array, of an object that is one.
+/// The object as an array.
 pub(super) fn dense(object: &Object) -> Result<&ArrayObject> {
     match object {
         Object::Array(array) => Ok(array),
@@ -141,7 +142,7 @@ pub(super) fn dense(object: &Object) -> Result<&ArrayObject> {
     }
 }
 
-/// Whether a dimension is one of positions: of whole numbers from 0 on.
+/// Whether a dimension is an index dimension, whose coordinates are integers starting at 0.
 fn is_index(array: &ArrayObject, position: usize) -> Result<bool> {
     let dimension = array.dimension(position)?;
     let (datatype, _) = data_type(dimension.data_type, dimension.cell_val_num);
@@ -149,13 +150,13 @@ fn is_index(array: &ArrayObject, position: usize) -> Result<bool> {
     Ok(matches!(datatype, Datatype::Int { .. }) && low == Some(0))
 }
 
-/// Whether a dimension has a largest length: one with a current domain has that of its domain. Without it the domain is what
-/// the writer chose in place of no limit.
+/// Whether a dimension has a maximum length. With a current domain, the maximum is that of the domain. Without one, the
+/// domain is what the writer chose to represent no limit.
 fn is_limited(max: u64, current: u64, array: &ArrayObject) -> Result<bool> {
     Ok(max <= UNLIMITED && current < max && array.array.dense_current_domain()?.is_some())
 }
 
-/// The length up to and with a last position.
+/// The length up to and including a last position.
 fn end(last: Option<&u64>) -> u64 {
     last.map_or(0, |last| last.saturating_add(1))
 }

@@ -1,4 +1,4 @@
-//! What a group has: the variables of its arrays, and their dimensions.
+//! The contents of a group: the variables of its arrays and their dimensions.
 
 use super::dimensions::{Own, dense};
 use super::variable::{Role, Variable};
@@ -14,10 +14,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A group, or an array that is a store of its own.
+/// A group, or an array that is a store on its own.
 pub(super) struct Space {
     pub(super) key: Key,
-    /// The array is the whole store, so that its metadata are those of the group.
+    /// The array is the whole store, and its metadata are those of the group.
     pub(super) is_array: bool,
     pub(super) objects: IndexMap<String, Shown>,
     pub(super) attributes: Attributes,
@@ -29,7 +29,7 @@ pub(super) struct Space {
 pub(super) enum Shown {
     /// As without this view.
     Same,
-    /// A dimension without a variable, by its place among the dimensions of the group.
+    /// A dimension without a variable, by its position among the dimensions of the group.
     Dimension(usize),
     Variable(Box<Variable>),
 }
@@ -38,12 +38,12 @@ pub(super) enum Shown {
 struct Stored {
     name: String,
     object: Arc<Object>,
-    /// The places of its dimensions among those of the group; `None` if it has one cell, along no dimension.
+    /// The positions of its dimensions among those of the group; `None` if it is a single cell without a dimension.
     along: Option<Vec<usize>>,
 }
 
 impl Space {
-    /// The group at a key. `around` is the group that has it as a member.
+    /// The group at a key. `around` is the group of which it is a member.
     pub(super) fn of(
         source: &TileDbSource,
         path: &NodePath,
@@ -86,24 +86,24 @@ impl Space {
         space.add_dimensions(path, &mut arrays, around)?;
         let mut number = |array: &ArrayObject, position| source.field_id(array, Field::Attribute(position));
         arrays.iter().try_for_each(|array| space.add_variables(array, &mut number))?;
-        // Members that are all shown as they are keep the order that the record of their group says.
+        // If all members are shown unchanged, they keep the order stated in the record of their group.
         if space.objects.values().any(|shown| !matches!(shown, Shown::Same)) {
             space.objects.sort_unstable_keys();
         }
         Ok(space)
     }
 
-    /// A dimension by its place.
+    /// A dimension by its position.
     pub(super) fn dimension(&self, place: usize) -> Result<&Own> {
         self.dimensions.get(place).ok_or_else(|| Error::invalid("a dimension that the group does not have"))
     }
 
-    /// Whether metadata of an array are those of its only attribute.
+    /// Whether the metadata of an array belong to its only attribute.
     pub(super) fn has_one_attribute(&self, array: &ArrayObject) -> bool {
         !self.is_array && array.array.attributes().len() == 1
     }
 
-    /// The dimensions of all arrays. Those of the groups around this one are shared, unless a variable here has their name.
+    /// The dimensions of all arrays. Those of enclosing groups are shared, unless a variable here has the same name.
     fn add_dimensions(
         &mut self,
         path: &NodePath,
@@ -146,8 +146,9 @@ impl Space {
         Ok(())
     }
 
-    /// The place of a dimension of an array: that of the same dimension of another array, or a new one. Dimensions of one
-    /// name that are not the same break the convention: the second has the name of its array too.
+    /// The position of a dimension of an array: that of the same dimension of another array, or a new one. Different
+    /// dimensions with the same name violate the convention; the name of the array is then appended to that of the
+    /// second.
     fn place_of(&mut self, mut own: Own, taken: &[usize], path: &NodePath, array: &str) -> usize {
         let same =
             self.dimensions.iter_mut().enumerate().find(|(place, known)| {
@@ -172,7 +173,7 @@ impl Space {
         self.dimensions.len() - 1
     }
 
-    /// The dimensions that the metadata of the group name as those that are as long as their domain, by array.
+    /// The dimensions that the metadata of the group list as being as long as their domain, by array.
     fn take_fixed_dimensions(&mut self) -> FxHashMap<String, Vec<String>> {
         let mut fixed = FxHashMap::default();
         self.attributes.retain(|key, attribute| {
@@ -211,7 +212,8 @@ impl Space {
             let has_variable = |name: &String| {
                 self.objects.get(name).is_some_and(|shown| !matches!(shown, Shown::Dimension(_)))
             };
-            // Variables of one name break the convention: the second has the name of its array too.
+            // Variables with the same name violate the convention; the second name is then prefixed with that of its
+            // array.
             while has_variable(&name) {
                 name = format!("{}_{name}", stored.name);
             }
@@ -241,7 +243,7 @@ impl Space {
     }
 }
 
-/// Whether an array has one cell along a dimension that stands for none.
+/// Whether an array has a single cell along a dimension that represents no dimension.
 fn is_scalar(array: &ArrayObject) -> Result<bool> {
     match array.array.dimensions() {
         [only] if only.name == SCALARS => Ok(array.array.dense_domain()?.shape == [1]),
@@ -249,8 +251,8 @@ fn is_scalar(array: &ArrayObject) -> Result<bool> {
     }
 }
 
-/// The name of the variable that an attribute is: that of its array if the name of the attribute is only a variant of it,
-/// which a dimension of the same name makes necessary.
+/// The name of the variable that an attribute represents. It is the name of the array if that of the attribute is only
+/// a variant of it, which is needed if a dimension has the same name.
 fn variable_name(array_name: &str, array: &ArrayObject, position: usize) -> String {
     let Some(attribute) = array.array.attributes().get(position) else { return String::new() };
     let own = array.name(Field::Attribute(position)).unwrap_or_default();
@@ -263,11 +265,11 @@ fn variable_name(array_name: &str, array: &ArrayObject, position: usize) -> Stri
     dataspace_name(own).to_owned()
 }
 
-/// What is added to the name of an attribute that would have the name of a dimension.
+/// The suffixes of the name of an attribute that would otherwise have the name of a dimension.
 const VARIANTS: &[&[u8]] = &[b"", b".data", b".index", b"_"];
 
 /// The dimension of scalars.
 const SCALARS: &[u8] = b"__scalars";
 
-/// What the keys of metadata begin with that name the dimensions of an array that have the length of their domain.
+/// The prefix of metadata keys that list the dimensions of an array that are as long as their domain.
 const FIXED_DIMENSIONS: &str = "__tiledb_array_fixed_dimensions.";

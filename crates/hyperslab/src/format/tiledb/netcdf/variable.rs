@@ -25,18 +25,18 @@ pub(super) struct Variable {
     pub(super) position: usize,
     /// The number of the attribute in the store.
     pub(super) id: u64,
-    /// The places of its dimensions among those of the group. `None` for a scalar, which has one cell.
+    /// The positions of its dimensions among those of the group. `None` for a scalar, which has one cell.
     pub(super) along: Option<Vec<usize>>,
-    /// The dimension that has its name.
+    /// The role of the variable for the dimension of the same name.
     pub(super) dimension: Option<Role>,
 }
 
-/// What a variable is to the dimension that has its name.
+/// The relation of a variable to the dimension of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Its coordinates.
+    /// It is the coordinates of the dimension.
     Coordinates,
-    /// Another array, beside the dimension.
+    /// It is another array, and the dimension has this extent.
     Beside(Extent),
 }
 
@@ -49,7 +49,7 @@ impl Variable {
         dense(&self.array)
     }
 
-    /// What a conversion leaves behind.
+    /// What a conversion would leave behind.
     pub(super) fn left_behind(&self) -> Result<Vec<LeftBehind>> {
         let array = self.array()?;
         let mut all = array.left_behind();
@@ -74,11 +74,11 @@ impl Variable {
         if self.along.is_none() {
             node.storage.chunk = None;
         }
-        // What libraries give by default is not a fill value that anybody chose.
+        // A default of libraries is not a fill value that anyone has chosen.
         if self.is_default_fill()? {
             node.storage.fill = Fill::Default;
         }
-        // The directives describe an array of TileDB, which is not shown.
+        // The directives describe a TileDB array, which is not shown.
         node.storage.native.retain(|(format, _)| *format != TILEDB);
         Ok(node)
     }
@@ -143,14 +143,14 @@ impl Variable {
             return Ok(Arc::new(Scalar(opened)));
         }
         let shown: Positions = positions(array, &self.along(space)?)?;
-        // A fill value that does not fit is found before elements are read.
+        // A fill value that does not fit is detected before elements are read.
         let of = array.attribute(self.position)?;
         fill(of, &array.datatype(of)?.0)?;
         Ok(Arc::new(opened.at(Arc::new(shown))))
     }
 }
 
-/// The one cell of an array, as a scalar.
+/// The only cell of an array, as a scalar.
 struct Scalar(DenseArray);
 
 impl ArrayView for Scalar {

@@ -13,7 +13,7 @@ use hyperslab_tiledb::format::array_schema::Attribute;
 use hyperslab_tiledb::format::data_type::{CellValNum, DataType};
 use hyperslab_tiledb::format::layout::DataOrder;
 
-/// The attribute that an array of a document describes. `most` is the limit of its fill value in bytes.
+/// The attribute that an array in a document describes. `most` is the maximum size of its fill value in bytes.
 pub(in crate::format::tiledb) fn parse(
     shown: &str,
     own: &Ndarray,
@@ -30,7 +30,7 @@ pub(in crate::format::tiledb) fn parse(
     };
     let named = said.word("datatype", DataType::ALL, DataType::name)?;
     let (data_type, cell_val_num) = stored(datatype, &storage.element, named)?;
-    // An enumeration without a name of its own has that of its attribute.
+    // An enumeration without a name of its own has the name of its attribute.
     let enumeration = said.text("enumeration")?.or(is_enum.then_some(shown)).map(name_bytes);
     let mut fill = fill_value(&storage.fill, nullable, data_type, cell_val_num, most)?;
     if let Some(bytes) = said.bytes("fillvalue")? {
@@ -39,7 +39,7 @@ pub(in crate::format::tiledb) fn parse(
     if let Some(validity) = validity(&mut said)? {
         fill.validity = validity;
     }
-    // Before, all attributes have the default, and none has it in its bytes.
+    // Before this version, all attributes have the default, and none stores it.
     let has_fill = version >= FILL_VALUES || fill.bytes != default_fill(data_type, cell_val_num, most)?;
     let attribute = Attribute {
         name: name(&mut said, "attribute", shown)?,
@@ -66,7 +66,7 @@ pub(in crate::format::tiledb) fn enumeration(shown: &str, own: &Ndarray) -> Resu
     Ok(named.or(is_enum.then_some(shown)).map(name_bytes))
 }
 
-/// A fill value as it is stored.
+/// A fill value in its stored form.
 struct StoredFill {
     bytes: Vec<u8>,
     validity: u8,
@@ -97,7 +97,7 @@ fn fill_value(
     Ok(StoredFill { bytes, validity: nullable.into() })
 }
 
-/// The fill value that libraries give to attributes: a default for each value of a cell.
+/// The default fill value of attributes in libraries: a default for each value of a cell.
 pub(in crate::format::tiledb) fn default_fill(
     data_type: DataType,
     cell_val_num: CellValNum,
@@ -115,7 +115,7 @@ pub(in crate::format::tiledb) fn default_fill(
     }
 }
 
-/// The validity of the fill value, where the fill value does not tell it.
+/// The validity of the fill value, where it does not follow from the fill value.
 fn validity(said: &mut Directives<'_>) -> Result<Option<u8>> {
     const KEY: &str = "fill_valid";
     let Some(value) = said.take(KEY) else { return Ok(None) };
@@ -130,5 +130,5 @@ fn validity(said: &mut Directives<'_>) -> Result<Option<u8>> {
 pub(super) const DATA_ORDERS: [DataOrder; 3] =
     [DataOrder::Unordered, DataOrder::Increasing, DataOrder::Decreasing];
 
-/// The version since which attributes have their own fill values.
+/// The first version in which attributes have their own fill values.
 const FILL_VALUES: u32 = 6;

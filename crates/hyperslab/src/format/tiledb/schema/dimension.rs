@@ -26,7 +26,8 @@ impl Members {
         self.dimensions.iter().enumerate().map(one).collect()
     }
 
-    /// The chunks of the attributes of a dense array, which are the tiles of all of them. `None` if no attribute has any.
+    /// The chunk shape of the attributes of a dense array, which is the tile shape of all of them. `None` if no
+    /// attribute has chunks.
     fn tile_shape(&self) -> Result<Option<&[u64]>> {
         let mut found: Option<(&NodePath, &[u64])> = None;
         for (path, attribute) in &self.attributes {
@@ -83,7 +84,7 @@ fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> R
         _ if has_none => None,
         (Some(tile), _) => Some(tile.rows.to_vec()),
         (None, Some(chunk)) => {
-            // An extent has no sign, whatever coordinates have.
+            // Extents are unsigned, even if coordinates are signed.
             let bytes = chunk.to_le_bytes().get(..data_type.size()).map(<[u8]>::to_vec);
             let fits =
                 chunk.checked_shr(u32::try_from(8 * data_type.size()).unwrap_or(u32::MAX)).unwrap_or(0) == 0;
@@ -105,8 +106,8 @@ fn dimension(shown: &str, own: &DimCoord, chunk: Option<u64>, version: u32) -> R
     Ok(dimension)
 }
 
-/// The domain of a dimension that states none: its length from 0 on, or else all coordinates, but for the greatest whole
-/// number, as TileDB cannot count them all.
+/// The domain of a dimension that does not state one: its length starting at 0, or otherwise all coordinates except for
+/// the greatest integer, since TileDB cannot count all of them.
 fn widest(data_type: DataType, size: Extent) -> Option<Vec<u8>> {
     let ends = |low: i128, high: i128| Some([integer(data_type, low)?, integer(data_type, high)?].concat());
     match (data_type, size) {

@@ -12,7 +12,7 @@ use hyperslab_model::{DimCoord, Ndarray, NodePath};
 use hyperslab_tiledb::format::array_schema::DimensionLabel;
 use hyperslab_tiledb::format::data_type::DataType;
 
-/// The label at a position of the schema that an array of a document describes.
+/// The label at a position of the schema that an array in a document describes.
 pub(super) fn parse(
     shown: &str,
     own: &Ndarray,

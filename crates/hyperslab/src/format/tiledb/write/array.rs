@@ -1,4 +1,4 @@
-//! Elements of dense arrays: encoded by many threads, and placed as tiles in tile order.
+//! Elements of dense arrays, encoded by many threads and written as tiles in tile order.
 
 use crate::format::tiledb::elements::{StoredCells, StoredElements};
 use crate::format::tiledb::parts::{Part, StoredParts};
@@ -17,20 +17,20 @@ use hyperslab_tiledb::write::field::{EncodedTile, TileCells};
 use hyperslab_tiledb::write::fragment::WrittenFragment;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A dense array whose attributes are written one after another, into one fragment.
+/// A dense array whose attributes are written one after another into a single fragment.
 pub(super) struct DenseStore {
     pub(super) writer: Arc<ArrayWriter>,
     domain: DenseDomain,
-    /// The cells of the array, in indexes of the domain.
+    /// The cells of the array, in indices of the domain.
     written: IndexBox,
     time: u64,
     fragment: Mutex<Option<DenseFragment>>,
-    /// Fragments of an array of which little was written.
+    /// Fragments of an array of which only a little was written.
     parts: Mutex<Vec<WrittenFragment>>,
 }
 
 impl DenseStore {
-    /// `first` is the first cell in the domain, `extents` the number of cells. Without cells there is no fragment.
+    /// `first` is the first cell in the domain, and `extents` the number of cells. Without cells there is no fragment.
     pub(super) fn new(
         writer: Arc<ArrayWriter>,
         first: &[u64],
@@ -45,7 +45,7 @@ impl DenseStore {
         Ok(DenseStore { writer, domain, written, time, fragment, parts })
     }
 
-    /// The first cell along a dimension, and the number of cells.
+    /// The first cell along a dimension and the number of cells.
     pub(super) fn side(&self, dimension: usize) -> (u64, u64) {
         let first = self.written.first.get(dimension).copied().unwrap_or_default();
         (first, self.written.shape().get(dimension).copied().unwrap_or_default())
@@ -60,7 +60,7 @@ impl DenseStore {
         self.writer.commit(&fragments)
     }
 
-    /// Forgets what was written.
+    /// Discards what was written.
     pub(super) fn forget(&self) {
         lock(&self.parts).clear();
         *lock(&self.fragment) = None;
@@ -73,22 +73,22 @@ pub(super) struct TileDbArrayTarget<'a> {
     /// The first attribute.
     attribute: usize,
     encoder: TileDbEncoder,
-    /// Whether what was never written is left out, in fragments of what was.
+    /// Whether unwritten parts are left out, with the written parts stored in fragments of their own.
     is_partial: bool,
     placed: Mutex<Placed>,
-    /// Called when the array is finished, and when it is abandoned.
+    /// Called when the array is finished and when it is abandoned.
     finished: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
     abandoned: Box<dyn Fn() -> Result<()> + Send + Sync + 'a>,
 }
 
-/// Where the next tile goes.
+/// The position of the next tile.
 #[derive(Default)]
 struct Placed {
     /// The position of the next tile in tile order.
     next: u64,
     /// An encoded tile of fill values, and its cells along each dimension.
     fill: Option<(Vec<u64>, Vec<u8>)>,
-    /// Encoded tiles along the last dimension that wait to become a fragment: where they begin, and their bytes.
+    /// Encoded tiles along the last dimension that are waiting to become a fragment: their positions and their bytes.
     waiting: Vec<(Vec<u64>, Vec<u8>)>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> TileDbArrayTarget<'a> {
         Ok(TileDbArrayTarget { store, attribute, encoder, is_partial, placed, finished, abandoned })
     }
 
-    /// The tiles of the array along each dimension.
+    /// The number of tiles of the array along each dimension.
     fn grid(&self) -> Vec<u64> {
         let sides = self.encoder.extents.iter().zip(self.encoder.dense.tile());
         sides.map(|(extent, tile)| extent.div_ceil((*tile).max(1))).collect()
@@ -193,7 +193,7 @@ impl<'a> TileDbArrayTarget<'a> {
         Ok(())
     }
 
-    /// Writes the tiles that wait as a fragment.
+    /// Writes the waiting tiles as a fragment.
     fn flush(&self, placed: &mut Placed) -> Result<()> {
         let tiles = std::mem::take(&mut placed.waiting);
         let (Some((first, _)), Some((last, _))) = (tiles.first(), tiles.last()) else { return Ok(()) };
@@ -224,7 +224,7 @@ impl ArrayTarget for TileDbArrayTarget<'_> {
     }
 
     fn is_recorded(&self) -> bool {
-        // What is in a fragment is known when it is complete.
+        // The content of a fragment is known only when it is complete.
         false
     }
 
@@ -257,7 +257,7 @@ impl ArrayTarget for TileDbArrayTarget<'_> {
     fn finish(&self) -> Result<()> {
         let mut placed = lock(&self.placed);
         self.flush(&mut placed)?;
-        // An array of which nothing was written needs no fragment, unless another attribute has one.
+        // An array in which nothing was written needs no fragment, unless another attribute has one.
         let has_fragment = placed.next > 0 || lock(&self.store.fragment).is_some();
         if has_fragment && !self.is_partial {
             let tiles = self.grid().iter().fold(1, |tiles: u64, side| tiles.saturating_mul(*side));
@@ -276,31 +276,31 @@ impl ArrayTarget for TileDbArrayTarget<'_> {
 pub(super) struct TileDbEncoder {
     parts: StoredParts,
     dense: DenseEncoder,
-    /// Those of other members.
+    /// The encoders of the other members.
     others: Vec<DenseEncoder>,
-    /// The first cell of the array in the domain.
+    /// The position of the first cell of the array in the domain.
     first: Vec<u64>,
     extents: Vec<u64>,
     needs_unwritten: bool,
-    /// Whether the array has no dimensions, which is stored with one.
+    /// Whether the array has no dimensions. Such an array is stored with one.
     is_scalar: bool,
-    /// Whether the user asked for the filters.
+    /// Whether the user requested the filters.
     is_asked: bool,
 }
 
 impl TileDbEncoder {
-    /// The first cell of a chunk, in the domain.
+    /// The position of the first cell of a chunk in the domain.
     fn begin(&self, index: &[u64]) -> Vec<u64> {
         let sides = index.iter().zip(self.dense.tile()).zip(&self.first);
         sides.map(|((at, tile), first)| at.saturating_mul(*tile).saturating_add(*first)).collect()
     }
 
-    /// The coordinates of a chunk in the grid of tiles of the domain.
+    /// The coordinates of a chunk in the tile grid of the domain.
     fn tile_at(&self, index: &[u64]) -> Vec<u64> {
         self.begin(index).iter().zip(self.dense.tile()).map(|(at, tile)| at / (*tile).max(1)).collect()
     }
 
-    /// The cells of the array in a chunk along each dimension.
+    /// The number of cells of the array in a chunk along each dimension.
     fn count(&self, index: &[u64]) -> Vec<u64> {
         let sides = index.iter().zip(self.dense.tile()).zip(&self.extents);
         sides.map(|((at, tile), extent)| extent.saturating_sub(at.saturating_mul(*tile)).min(*tile)).collect()
@@ -321,7 +321,7 @@ impl TileDbEncoder {
         std::iter::once(&self.dense).chain(&self.others).zip(self.parts.parts())
     }
 
-    /// Appends a tile. If there are several, each is behind its length.
+    /// Appends a tile. If there are several, each is preceded by its length.
     fn put_tile(
         &self,
         dense: &DenseEncoder,
@@ -357,9 +357,9 @@ impl TileDbEncoder {
     }
 }
 
-/// Appends an encoded tile, and what is known about it.
+/// Appends an encoded tile and the information about it.
 fn put_together(dense: &DenseEncoder, count: &[u64], cells: &TileCells<'_>, out: &mut Vec<u8>) -> Result<()> {
-    // Filters of TileDB have buffers of their own.
+    // TileDB filters have their own buffers.
     let (mut buffers, mut scratch) = (TileBuffers::default(), FilterScratch::new());
     let within = vec![0; count.len()];
     let tile = dense.encode((&within, count), cells, out, (&mut buffers, &mut scratch))?;
@@ -377,10 +377,10 @@ impl Encoder for TileDbEncoder {
             return false;
         };
         let Some(stored) = self.dense.stored_tiles() else { return false };
-        // Shuffling elements of one byte changes nothing.
+        // Shuffling one-byte elements changes nothing.
         let changes = |codec: &&Codec| !matches!(codec, Codec::Shuffle(shuffle) if shuffle.element < 2);
         let codecs: Vec<&Codec> = stored.codecs().iter().filter(changes).collect();
-        // Whatever the level, the bytes decode to the same.
+        // Regardless of the level, the bytes decode to the same data.
         let is_same = |(own, other): (&&Codec, &Codec)| match self.is_asked {
             true => *own == other,
             false => own.decodes_like(other),
@@ -396,7 +396,7 @@ impl Encoder for TileDbEncoder {
     }
 
     fn pass(&self, index: &[u64], chunk: ChunkBytes, scratch: &mut Scratch) -> Result<Encoded> {
-        // Minima and sums are those of the elements.
+        // Minima and sums are computed from the elements.
         let size = self.parts.only().and_then(StoredElements::cell_size).unwrap_or(0);
         let shape = self.dense.tile();
         let mut cells = vec![0; hyperslab_core::nd::element_bytes(shape, size)?];
@@ -437,5 +437,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of encoded tiles that wait to become a fragment.
+/// The maximum size in bytes of encoded tiles that wait to become a fragment.
 const MAX_WAITING: usize = 32 << 20;

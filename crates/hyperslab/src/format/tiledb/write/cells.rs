@@ -1,5 +1,5 @@
-//! Cells of sparse arrays: sorted in memory run by run. A run that begins behind the one before it goes on with its fragment;
-//! the fragments of others are merged at the end.
+//! Cells of sparse arrays, sorted in memory run by run. A run that begins after the end of the preceding one continues
+//! its fragment; otherwise the fragments are merged at the end.
 
 use super::names::StoredNames;
 use crate::cells::{CellColumn, CellOrder};
@@ -23,41 +23,41 @@ pub(super) struct TileDbCellTarget {
     writer: Arc<ArrayWriter>,
     time: u64,
     pool: Pool,
-    /// For each field of the schema, the column that has its values, and how these are stored.
+    /// For each field of the schema, the column with its values and how they are stored.
     fields: Vec<(usize, StoredElements)>,
     run: Mutex<Run>,
-    /// Buffers that no thread uses.
+    /// Buffers that no thread is using.
     idle: Mutex<Vec<(CellBuffers, Scratch)>>,
 }
 
-/// Cells that are not written yet, and the fragments of those that are.
+/// Cells that have not been written yet, and the fragments of those that have.
 #[derive(Default)]
 struct Run {
     columns: Vec<Column>,
     cells: usize,
     open: Option<OpenFragment>,
     fragments: Vec<WrittenFragment>,
-    /// The number of all cells.
+    /// The total number of cells.
     all: u64,
 }
 
-/// A fragment that goes on with the next run, if that begins behind its last cell.
+/// A fragment that the next run continues if it begins after the last cell of the fragment.
 struct OpenFragment {
     fragment: SparseFragment,
     last: Vec<u8>,
-    /// Whether its last tile has as many cells as it can.
+    /// Whether its last tile has the maximum number of cells.
     is_full: bool,
 }
 
 impl Run {
-    /// The bytes of the cells, and of what sorting them needs.
+    /// The size of the cells in bytes, including the memory needed for sorting them.
     fn bytes(&self) -> usize {
         let columns =
             self.columns.iter().map(|own| own.values.len() + 8 * own.offsets.len() + own.validity.len());
         columns.sum::<usize>().saturating_add(self.cells.saturating_mul(SORTED))
     }
 
-    /// Completes the fragment that is open.
+    /// Completes the open fragment.
     fn close(&mut self) -> Result<()> {
         if let Some(open) = self.open.take() {
             self.fragments.push(open.fragment.finish()?);
@@ -97,14 +97,14 @@ impl TileDbCellTarget {
         Ok(TileDbCellTarget { writer, time, pool: pool.clone(), fields, run, idle: Mutex::default() })
     }
 
-    /// Merges the fragments of all runs, which then go.
+    /// Merges the fragments of all runs and then removes them.
     fn merge(&self, cells: u64) -> Result<()> {
         let limits = Limits { allocation: u64::MAX, ..Limits::default() };
         let options = ConsolidateOptions { deleted: Deleted::Purged, ..ConsolidateOptions::default() };
         consolidate(&self.writer, options, &limits, &self.pool)?;
         let vacuum = self.writer.plan_vacuum(&VacuumOptions::ALL, &limits)?;
         self.writer.vacuum(&vacuum, &mut |_| Ok(()))?;
-        // Within a run, cells of equal coordinates are an error already.
+        // Within a run, cells with equal coordinates have already caused an error.
         let found = self.writer.stored_cells(&limits)?;
         match found == cells {
             true => Ok(()),
@@ -115,7 +115,7 @@ impl TileDbCellTarget {
         }
     }
 
-    /// Writes the cells of a run, and keeps those that do not fill a tile unless it is the last one.
+    /// Writes the cells of a run. Unless it is the last run, cells that do not fill a tile are kept.
     fn flush(&self, run: &mut Run, is_last: bool) -> Result<()> {
         if run.cells == 0 {
             return Ok(());
@@ -154,7 +154,7 @@ impl TileDbCellTarget {
             None => SparseFragment::new(&self.writer, (self.time, self.time))?,
         };
         self.put(&fragment, &columns, put)?;
-        // The memory of the columns is used again.
+        // The memory of the columns is reused.
         for (column, kept) in columns.iter_mut().zip(&kept) {
             column.values.clone_from(&kept.values);
             column.offsets.clone_from(&kept.offsets);
@@ -244,8 +244,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The part of the memory that a run has.
+/// The share of the memory for a run, as a divisor.
 const RUNS: u64 = 3;
 
-/// The bytes that sorting needs for each cell: its key with its position, and its place among the others.
+/// The number of bytes that sorting needs for each cell: its key with its position, and its rank among the others.
 const SORTED: usize = size_of::<u128>() + size_of::<u32>();

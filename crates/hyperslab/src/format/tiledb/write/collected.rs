@@ -1,5 +1,5 @@
-//! Arrays of a group that have the same dimensions, as attributes of one array: what `-O tiledb.collect` asks for, and what
-//! tiledb-cf does by default.
+//! Arrays of a group that have the same dimensions, stored as attributes of a single array: requested by
+//! `-O tiledb.collect`, and the default of tiledb-cf.
 
 use super::definition::ArrayPlan;
 use crate::format::tiledb::parts::StoredParts;
@@ -14,11 +14,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Default)]
 pub(super) struct Collections {
     groups: FxHashMap<NodePath, Vec<Collection>>,
-    /// Where an array is in its group: the collection, and the member of it.
+    /// The location of an array in its group: the collection and its member.
     places: FxHashMap<NodePath, (usize, usize)>,
 }
 
-/// Arrays that become one.
+/// Arrays that are combined into one.
 pub(super) struct Collection {
     pub(super) schema: ArraySchema,
     pub(super) enumerations: Vec<Enumeration>,
@@ -26,27 +26,27 @@ pub(super) struct Collection {
     pub(super) members: Vec<Collected>,
 }
 
-/// An array that becomes an attribute, or one for each member of a compound.
+/// An array that becomes one attribute, or one for each member of a compound.
 #[derive(Clone)]
 pub(super) struct Collected {
     pub(super) path: NodePath,
     /// The first of its attributes.
     pub(super) attribute: usize,
     pub(super) parts: StoredParts,
-    /// What TileDB does not represent, without attributes.
+    /// Content that TileDB cannot represent, without attributes.
     pub(super) record: Object,
 }
 
-/// What became of an array.
+/// How an array is stored.
 pub(super) enum Added {
-    /// It is an array of its own: it has no cells, or more of it was never written than may be filled.
+    /// As a separate array: it has no cells, or the part that was never written is too large to be filled.
     Alone(Box<ArrayPlan>),
-    /// It is an attribute. `has_other_tiles` is set if its own chunks would be others.
+    /// As an attribute. `has_other_tiles` is set if chunks of its own would be different.
     Collected { has_other_tiles: bool },
 }
 
 impl Collections {
-    /// Adds an array to those of its group with the same dimensions.
+    /// Adds an array to the arrays of its group with the same dimensions.
     pub(super) fn add(&mut self, path: &NodePath, plan: ArrayPlan) -> Added {
         let Some(group) = path.parent().filter(|_| plan.is_collected) else {
             return Added::Alone(Box::new(plan));
@@ -71,7 +71,7 @@ impl Collections {
         member.attribute = own.schema.attributes.len();
         own.members.push(member);
         for mut enumeration in plan.enumerations {
-            // Attributes of an array share the names of its enumerations.
+            // Attributes of an array share the namespace of its enumerations.
             let name = [&*enumeration.name, format!("_{}", own.members.len()).as_bytes()].concat();
             enumeration.name.clone_from(&name);
             own.schema.enumerations.push(EnumerationFile { name, file_name: Vec::new() });
@@ -87,7 +87,7 @@ impl Collections {
         Added::Collected { has_other_tiles }
     }
 
-    /// The group of an array that is collected, its collection, and its place there.
+    /// The group of a collected array, its collection, and its position in it.
     pub(super) fn place(&self, path: &NodePath) -> Option<(NodePath, usize, usize)> {
         let (collection, member) = *self.places.get(path)?;
         Some((path.parent()?, collection, member))
@@ -109,14 +109,14 @@ impl Collections {
     }
 }
 
-/// Whether an array can be collected with others: it has cells, and all are written or can be filled, since all attributes of a fragment
-/// have all cells.
+/// Whether an array can be collected with others: it has cells, and all of them are written or can be filled, since all
+/// attributes of a fragment contain all cells.
 pub(super) fn takes(path: &NodePath, shape: &Shape, facts: Facts) -> bool {
     !path.is_root() && matches!(shape, Shape::Dims(_)) && (facts.can_fill || facts.is_whole)
 }
 
-/// The names of the arrays that collections become: as tiledb-cf gives them, and its own for an array that has no other of its
-/// dimensions. `taken` are the names of all members of the group.
+/// The names of the combined arrays, following tiledb-cf. An array that is the only one with its dimensions keeps its
+/// own name. `taken` contains the names of all members of the group.
 pub(super) fn array_names(collections: &[Collection], taken: &FxHashSet<String>) -> Vec<String> {
     let mut names = (0_u64..).map(|number| format!("array{number}")).filter(|name| !taken.contains(name));
     let of = |own: &Collection| match own.members.as_slice() {
@@ -126,7 +126,7 @@ pub(super) fn array_names(collections: &[Collection], taken: &FxHashSet<String>)
     collections.iter().map(of).map(Option::unwrap_or_default).collect()
 }
 
-/// Whether dimensions are the same, but for the extents of tiles.
+/// Whether dimensions are the same apart from their tile extents.
 fn are_same(own: &[Dimension], others: &[Dimension]) -> bool {
     own.len() == others.len()
         && own.iter().zip(others).all(|(own, other)| own.name == other.name && own.domain == other.domain)

@@ -1,4 +1,4 @@
-//! The convention of TileDB-CF that a store shall satisfy: what it asks of names and metadata, and what breaks it.
+//! The TileDB-CF convention that a store is to satisfy: its requirements for names and metadata, and violations of it.
 
 use super::collects;
 use super::metadata::Owner;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use super::definition::{dense_schema, no_filters};
 
-/// The convention that was asked for.
+/// The requested convention.
 pub(super) fn asked(options: &TargetOptions) -> Option<&'static Convention> {
     match options.get("tiledb.dataspace") {
         Some(OptionValue::Word(name)) => Convention::of(name),
@@ -25,15 +25,15 @@ pub(super) fn asked(options: &TargetOptions) -> Option<&'static Convention> {
     }
 }
 
-/// The convention of arrays with many attributes.
+/// The convention for arrays with many attributes.
 const COLLECTED: &str = "cf-0.3.0";
 
-/// Whether names of dimensions that differ only in a suffix are the same.
+/// Whether dimension names that differ only in a suffix count as the same.
 pub(super) fn is_without_suffix(convention: Option<&Convention>) -> bool {
     convention.is_some_and(|own| own.has_group_array())
 }
 
-/// What a store becomes, as far as the convention that was asked for speaks of it.
+/// What is stored, as far as the requested convention applies to it.
 pub(super) struct Spaces {
     convention: Option<&'static Convention>,
     spaces: BTreeMap<NodePath, Dataspace>,
@@ -47,8 +47,8 @@ impl Spaces {
     /// Adds an array of a group.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array is not a member of a group, or has the name of the
-    /// one with the metadata of the group.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) if the array is not a member of a group, or has the name
+    /// of the array with the metadata of the group.
     pub(super) fn add(&mut self, path: &NodePath, schema: &ArraySchema, metadata: &Metadata) -> Result<()> {
         let Some(convention) = self.convention else { return Ok(()) };
         let Some(group) = path.parent() else {
@@ -69,10 +69,10 @@ impl Spaces {
         Ok(())
     }
 
-    /// Refuses what breaks the convention.
+    /// Rejects violations of the convention.
     ///
     /// # Errors
-    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) with the first thing that does.
+    /// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) with the first violation.
     pub(super) fn check(&self) -> Result<()> {
         let Some(convention) = self.convention else { return Ok(()) };
         match self.spaces.values().find_map(|space| convention.check(space).into_iter().next()) {
@@ -80,15 +80,15 @@ impl Spaces {
             Some(found) => {
                 let detail =
                     format!("cannot be {}: {} ({})", convention.name, found.message, found.rule.name);
-                let hint = "a later convention, or none, asks for less";
+                let hint = "choose a later convention, or none, which requires less";
                 Err(Error::unsupported(detail).with_hint(hint).in_object(found.object))
             }
         }
     }
 }
 
-/// Up to 0.2.0, metadata with the fill value are the fill value of the attribute, type and all. Returns the attributes that
-/// only the record may have.
+/// Up to 0.2.0, a fill value in metadata must equal the fill value of the attribute, including its type. Returns the
+/// attributes that may be stored only in the record.
 pub(super) fn hide_other_fill(
     convention: Option<&Convention>,
     (owner, of): (Owner<'_>, &Attribute),
@@ -114,7 +114,7 @@ pub(super) fn hide_other_fill(
         .collect()
 }
 
-/// The schema of the array that has the metadata of a group up to 0.2.0, as tiledb-cf makes it.
+/// The schema of the array that holds the metadata of a group up to 0.2.0, as tiledb-cf creates it.
 pub(super) fn group_array(version: u32) -> ArraySchema {
     let dimension = Dimension {
         name: b"dim".to_vec(),

@@ -1,4 +1,5 @@
-//! Domains of dimensions of which only the coordinates are known: of a part of an array, or of several that are joined.
+//! Domains of dimensions for which only the coordinates are known, as in a part of an array or several arrays that are
+//! joined.
 
 use crate::source::Counted;
 use crate::target::{Coordinates, Facts};
@@ -6,10 +7,11 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, Result};
 use hyperslab_model::{Datatype, DimCoord, Node, Values};
 
-/// The member of a dense array with the domain that its coordinates have, if it is a dimension whose domain does not tell them.
+/// The member of a dense array. If it is a dimension whose domain does not determine its coordinates, it gets the
+/// domain of the coordinates.
 ///
 /// # Errors
-/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for coordinates that do not count by one.
+/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for coordinates that do not increase by one.
 pub(super) fn counted(mut node: Node, facts: Facts) -> Result<Node> {
     let Node::DimCoord(own) = &mut node else { return Ok(node) };
     let first = match facts.coordinates {
@@ -32,13 +34,13 @@ pub(super) fn counted(mut node: Node, facts: Facts) -> Result<Node> {
     Ok(node)
 }
 
-/// The domain of a dimension from its first coordinate on.
+/// The domain of a dimension, starting at its first coordinate.
 fn domain(own: &DimCoord, datatype: &Datatype, first: i128) -> Result<Values> {
     let size = datatype.row_size().unwrap_or(0);
     let is_signed = !matches!(datatype.resolved(), Datatype::Int { signed: false, .. });
     let last = match own.size.max() {
         Some(max) => first.saturating_add(max.max(1).into()) - 1,
-        // Whole tiles must fit behind it.
+        // Whole tiles must fit after the domain.
         None => greatest(size, is_signed).saturating_sub(ROOM).max(first),
     };
     if last > greatest(size, is_signed) {
@@ -50,11 +52,11 @@ fn domain(own: &DimCoord, datatype: &Datatype, first: i128) -> Result<Values> {
     Ok(Values { rows: rows.into(), heap: Heap::default() })
 }
 
-/// The greatest whole number of so many bytes.
+/// The greatest integer of this size in bytes.
 fn greatest(size: usize, is_signed: bool) -> i128 {
     let bits = size.saturating_mul(8).saturating_sub(usize::from(is_signed));
     u32::try_from(bits).ok().and_then(|bits| 1_i128.checked_shl(bits)).map_or(i128::MAX, |next| next - 1)
 }
 
-/// What an unlimited dimension leaves of the numbers of its type.
+/// The number of integers of its type that an unlimited dimension leaves unused.
 const ROOM: i128 = 1 << 32;

@@ -1,4 +1,4 @@
-//! Plans an array of the model as a TileDB array of one attribute: its schema, and what a record keeps.
+//! Plans an array of the model as a TileDB array with one attribute: its schema, and the content of the record.
 
 use super::collected::takes;
 use super::dimension_names::{DimensionNames, stem};
@@ -44,11 +44,11 @@ pub(super) struct ArrayPlan {
     pub(super) parts: StoredParts,
     /// Whether the array is collected with others of its group.
     pub(super) is_collected: bool,
-    /// What TileDB does not represent, without attributes.
+    /// Content that TileDB cannot represent, without attributes.
     pub(super) record: Object,
-    /// The extents of the array, none of which is 0 if it has cells.
+    /// The extents of the array. None of them is 0 if it has cells.
     pub(super) extents: Vec<u64>,
-    /// Whether cells must be written that the source never wrote: the array has another fill value.
+    /// Whether cells that the source never wrote must be written, because the array has a different fill value.
     pub(super) needs_unwritten: bool,
 }
 
@@ -60,7 +60,7 @@ struct Planned {
 }
 
 impl ArrayPlan {
-    /// Plans an array or a dimension coordinate, and notes the content that TileDB stores in another form or loses.
+    /// Plans an array or a dimension coordinate, and notes content that TileDB loses or stores in another form.
     ///
     /// # Errors
     /// If TileDB cannot store the array.
@@ -157,8 +157,8 @@ impl ArrayPlan {
     }
 }
 
-/// Records the datatype if it does not follow from what is stored, and the path of a committed datatype. `elements` are `None` if the
-/// members of a compound are stored one by one.
+/// Records the datatype if it cannot be derived from what is stored, and the path of a committed datatype. `elements`
+/// is `None` if the members of a compound are stored individually.
 fn note_type(
     path: &NodePath,
     datatype: &Arc<Datatype>,
@@ -203,7 +203,7 @@ fn note_type(
         Datatype::String(Text::Variable) if !facts.is_unicode => &NOT_UNICODE,
         Datatype::String(_) => &PADDING,
         Datatype::Complex(_) if elements.data_type != DataType::Char => &COMPLEX,
-        // The members `r` and `i` of h5py.
+        // The members `r` and `i`, as used by h5py.
         Datatype::Compound(_) if elements.data_type != DataType::Char => &COMPLEX,
         Datatype::Enum { .. } if elements.data_type == DataType::Bool => &BOOLEAN,
         Datatype::Enum { .. } => &NUMBERS,
@@ -229,7 +229,7 @@ fn note_storage(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
     }
 }
 
-/// Records the range of coordinates of a dimension and the extent of its tiles, as its own coordinates are values.
+/// Records the range of coordinates of a dimension and its tile extent, since its own coordinates are values.
 fn record_domain(
     path: &NodePath,
     datatype: &Datatype,
@@ -248,7 +248,7 @@ fn record_domain(
     Ok(())
 }
 
-/// The dimensions of the array, with different names.
+/// The dimensions of the array, with distinct names.
 fn dimensions(
     (path, node): (&NodePath, &Node),
     shape: &Shape,
@@ -323,8 +323,8 @@ fn dimensions(
     planned
 }
 
-/// The name of an attribute: that of the array, or another one if a dimension has it. The name of a member is behind that of the
-/// array, and differs from those of `others`.
+/// The name of an attribute: that of the array, or another name if a dimension has it. The name of a member is appended
+/// to that of the array, and the result differs from the names of `others`.
 fn attribute_name(
     (path, member): (&NodePath, Option<&str>),
     dimensions: &[Planned],
@@ -336,7 +336,7 @@ fn attribute_name(
     };
     if let Some(member) = member {
         name = [&name, &b"."[..], &name_bytes(member)].concat();
-        // Names of members do not say whether they are names of dimensions.
+        // The names of members do not indicate whether they are names of dimensions.
         let is_taken = |name: &[u8]| {
             let is_other = others.iter().any(|other| other.name == name);
             is_other || dimensions.iter().any(|dimension| dimension.name == name)
@@ -356,7 +356,7 @@ fn attribute_name(
     name
 }
 
-/// A dimension of 64 bits from 0 on.
+/// A 64-bit dimension starting at 0.
 fn dimension(of: &Planned) -> Dimension {
     Dimension {
         name: of.name.clone(),
@@ -376,7 +376,7 @@ fn last(extent: Extent) -> u64 {
     }
 }
 
-/// The part of the domain that is there: all of it, unless a dimension can grow.
+/// The part of the domain that exists: all of it, unless a dimension can grow.
 fn current_domain(dimensions: &[Planned], can_grow: bool) -> CurrentDomain {
     let range = |of: &Planned| Range {
         min: vec![0; 8],
@@ -386,12 +386,12 @@ fn current_domain(dimensions: &[Planned], can_grow: bool) -> CurrentDomain {
     CurrentDomain { rectangle, ..CurrentDomain::EMPTY.clone() }
 }
 
-/// The bytes of a fill value, and its validity. `None` if TileDB has no such one.
+/// The bytes of a fill value and its validity. `None` if TileDB cannot represent it.
 fn fill_of(part: &Part, (datatype, fill): (&Datatype, &Fill)) -> Result<Option<(Vec<u8>, u8)>> {
     let zero;
     let value = match fill {
         Fill::Value(value) => value,
-        // The default of TileDB is not a text of an element.
+        // The TileDB default is not the string form of an element.
         Fill::Default if !part.elements.is_in_place() => {
             let (mut rows, mut heap) = (Vec::new(), Heap::default());
             push_zero(datatype, &mut rows, &mut heap)?;
@@ -411,7 +411,7 @@ fn fill_of(part: &Part, (datatype, fill): (&Datatype, &Fill)) -> Result<Option<(
     })
 }
 
-/// The schema of a dense array in row-major order, all of whose domain is there.
+/// The schema of a dense array in row-major order whose entire domain exists.
 pub(super) fn dense_schema(
     version: u32,
     dimensions: Vec<Dimension>,
@@ -439,12 +439,12 @@ pub(super) fn no_filters() -> FilterPipeline {
     FilterPipeline { max_chunk_size: 65_536, filters: Vec::new() }
 }
 
-/// The fill value that the library gives by default.
+/// The default fill value of the library.
 pub(super) fn default_of(elements: &StoredElements) -> Result<Vec<u8>> {
     default_fill(elements.data_type, elements.cell_val_num, MAX_CELL)
 }
 
-/// An enumeration of texts.
+/// An enumeration of strings.
 fn enumeration(labels: &[String]) -> Enumeration {
     let values: Vec<Vec<u8>> = labels.iter().map(|label| name_bytes(label)).collect();
     let name = ENUMERATION.as_bytes().to_vec();
@@ -460,11 +460,11 @@ fn lengths(lengths: &[Option<u64>]) -> Json {
 /// The dimension of arrays without dimensions, as in TileDB-CF.
 const SCALARS: &str = "__scalars";
 
-/// What is added to the name of an attribute if a dimension has it, as in TileDB-CF.
+/// The suffix for the name of an attribute if a dimension has the same name, as in TileDB-CF.
 const DATA: &[u8] = b".data";
 
 /// The name of the enumeration of an array.
 const ENUMERATION: &str = "labels";
 
-/// The version since which arrays have a current domain.
+/// The first version in which arrays have a current domain.
 const CURRENT_DOMAINS: u32 = 22;

@@ -1,4 +1,4 @@
-//! Names of dimensions: in TileDB-CF, all dimensions of one name in a group have the same domain.
+//! Names of dimensions: in TileDB-CF, all dimensions with the same name in a group have the same domain.
 
 use hyperslab_cf::dataspace::dataspace_name;
 use hyperslab_model::NodePath;
@@ -8,18 +8,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Debug, Default)]
 pub(super) struct DimensionNames {
     groups: FxHashMap<NodePath, Given>,
-    /// Whether names that differ only in the suffix `.index` or `.data` are the same, as in simple-0.2.0.
+    /// Whether names that differ only in the suffix `.index` or `.data` count as the same, as in simple-0.2.0.
     without_suffix: bool,
 }
 
-/// The names that a group has given.
+/// The names assigned in a group.
 #[derive(Debug, Default)]
 struct Given {
-    /// The last position of each.
+    /// The last position of each name.
     ends: FxHashMap<Vec<u8>, u64>,
-    /// The name that a dimension got, by its own and its last position.
+    /// The name assigned to a dimension, by its own name and its last position.
     names: FxHashMap<(Vec<u8>, u64), Vec<u8>>,
-    /// The number that was tried last for a name.
+    /// The last number that was tried for a name.
     numbers: FxHashMap<Vec<u8>, u64>,
     stems: FxHashSet<Vec<u8>>,
 }
@@ -29,8 +29,8 @@ impl DimensionNames {
         DimensionNames { groups: FxHashMap::default(), without_suffix }
     }
 
-    /// The name of a dimension of an array in a group: its own, unless dimensions of another domain have it. `taken` are those
-    /// of the other dimensions of the array.
+    /// The name of a dimension of an array in a group: its own name, unless dimensions with a different domain have it.
+    /// `taken` contains the names of the other dimensions of the array.
     pub(super) fn of(&mut self, group: Option<&NodePath>, own: &[u8], last: u64, taken: &[&[u8]]) -> Vec<u8> {
         let Some(group) = group else { return own.to_vec() };
         let without_suffix = self.without_suffix;

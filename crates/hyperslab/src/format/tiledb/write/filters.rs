@@ -51,8 +51,8 @@ pub(super) fn pipeline(
     }
 }
 
-/// Filters of other formats that TileDB has in another form: a checksum is MD5, and what a filter is told about elements
-/// follows from their datatype.
+/// Filters of other formats that TileDB has in another form: a checksum becomes MD5, and parameters that describe
+/// elements follow from their datatype.
 fn near(filters: &[Filter]) -> Vec<Filter> {
     let one = |of: &Filter| match of.name.as_str() {
         _ if is_checksum(of) => Filter { name: "md5".to_owned(), parameters: Vec::new(), ..of.clone() },

@@ -1,4 +1,4 @@
-//! Dimension labels: arrays of one dimension in the folder of their array.
+//! Dimension labels: one-dimensional arrays in the folder of their array.
 //!
 //! Spec: array_schema.md "Dimension Label"
 
@@ -11,11 +11,11 @@ use hyperslab_model::Ndarray;
 use hyperslab_tiledb::format::array_schema::{ArraySchema, Attribute, Dimension, DimensionLabel};
 use hyperslab_tiledb::format::layout::{ArrayType, DataOrder};
 
-/// Refuses labels that cannot be written within their array.
+/// Rejects labels that cannot be written within their array.
 ///
 /// # Errors
-/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for labels in no order, which are cells of a sparse array, and for
-/// those that are stored elsewhere.
+/// [`Unsupported`](hyperslab_core::ErrorKind::Unsupported) for unordered labels, which are cells of a sparse array, and
+/// for labels that are stored elsewhere.
 pub(super) fn check(label: &DimensionLabel, array_type: ArrayType) -> Result<()> {
     if array_type == ArrayType::Sparse {
         return Err(Error::unsupported("labels of a sparse array, whose dimensions have no length"));

@@ -1,4 +1,4 @@
-//! Content that TileDB stores in another form or loses: what it becomes, and whether a record restores it.
+//! Content that TileDB loses or stores in another form: what replaces it, and whether a record restores it.
 
 use crate::target::{Fate, Loss, lowerings};
 
@@ -22,7 +22,7 @@ lowerings! {
     SCALAR: "scalar" => "an array of one cell along the dimension __scalars", Fate::Restored;
     EMPTY: "dimension of length 0" => "a domain of one cell", Fate::Restored;
     UNNAMED: "dimension without a name" => "a generated name", Fate::Restored;
-    DIMENSION_NAME: "dimension name that an array has twice, that its values have, or that is one of another length in its group" => "another name", Fate::Restored;
+    DIMENSION_NAME: "dimension name that occurs twice in an array, is the name of its values, or denotes another length elsewhere in its group" => "another name", Fate::Restored;
     FILL: "fill value that TileDB does not have" => "its default", Fate::Restored;
     DOMAIN: "domain of a dimension" => "a record", Fate::Restored;
     DOMAIN_START: "domain with its first written cell within a tile" => "a domain that begins later", Fate::Changed;

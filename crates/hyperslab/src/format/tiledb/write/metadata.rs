@@ -1,4 +1,4 @@
-//! Attributes as metadata, and records of what metadata do not hold.
+//! Attributes as metadata, and records of content that metadata cannot represent.
 
 use super::lowerings::{
     ATTRIBUTE_NAME, ATTRIBUTE_STORAGE, ATTRIBUTE_TYPE, INNER_NAMED_TYPE, NATIVE, ORDER, UNREADABLE_ATTRIBUTE,
@@ -20,7 +20,7 @@ use hyperslab_tiledb::format::metadata::{Entry, Metadata, Value};
 use hyperslab_zarr::json::{Json, Object};
 use std::sync::Arc;
 
-/// What metadata are about.
+/// The object that metadata describe.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'n> {
     /// The group or the array itself.
@@ -41,7 +41,7 @@ impl Owner<'_> {
         }
     }
 
-    /// Whether readers would show a key as something else.
+    /// Whether readers would interpret a key as something else.
     fn is_reserved(self, name: &[u8]) -> bool {
         let is_prefixed =
             name.starts_with(OF_ATTRIBUTE.as_bytes()) || name.starts_with(OF_DIMENSION.as_bytes());
@@ -53,7 +53,7 @@ impl Owner<'_> {
     }
 }
 
-/// Adds the attributes of an object to its metadata, and what these do not hold to its record.
+/// Adds the attributes of an object to its metadata, and the content that metadata cannot represent to its record.
 ///
 /// # Errors
 /// If NDL cannot express an attribute.
@@ -117,7 +117,7 @@ pub(super) fn put_attributes(
     Ok(())
 }
 
-/// Adds attributes to a record that may have some.
+/// Adds attributes to a record that may already contain some.
 ///
 /// # Errors
 /// If NDL cannot express an attribute.
@@ -138,7 +138,7 @@ pub(super) fn put_hidden(hidden: &Attributes, record: &mut Object) -> Result<()>
     Ok(())
 }
 
-/// Adds content that only the format of the source has to a record.
+/// Adds content that only the source format can represent to a record.
 pub(super) fn put_native(path: &NodePath, storage: &Storage, record: &mut Object, losses: &mut dyn Losses) {
     for (format, key, _) in content(storage) {
         losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
@@ -148,16 +148,16 @@ pub(super) fn put_native(path: &NodePath, storage: &Storage, record: &mut Object
     }
 }
 
-/// A record as an entry of metadata. `None` if there is nothing in it.
+/// A record as a metadata entry. `None` if it is empty.
 pub(super) fn entry(owner: Owner<'_>, record: &Object) -> Option<Entry> {
     let text = Json::Object(record.clone()).emit_compact();
     let value = Value { data_type: DataType::StringUtf8, bytes: text.into_bytes() };
     (!record.is_empty()).then(|| Entry { key: owner.key(RECORD.as_bytes()), value: Some(value) })
 }
 
-/// The keys of an attribute that is [`visible`] as a value, with what they hold.
+/// The keys of an attribute that is [`visible`] as a value, and their contents.
 pub(in crate::format::tiledb) fn shown(key: &[u8], value: Value, of: &Attribute) -> [Entry; 3] {
-    // Texts stand for elements of any number.
+    // Strings represent elements of any number.
     let shape =
         of.shape.as_deref().filter(|_| !value.data_type.is_text() && value.data_type != DataType::Blob);
     metadata::spelled(key, value, shape.unwrap_or_default())
@@ -172,7 +172,7 @@ fn read([plain, flat, _]: &[Entry; 3], shape: Option<&[u64]>) -> Option<Attribut
     }
 }
 
-/// An attribute as readers of TileDB see it: texts and numbers as such, a truth value as a number, anything else as JSON.
+/// An attribute as TileDB readers see it: strings and numbers unchanged, a boolean as a number, anything else as JSON.
 pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value> {
     let Attribute { shape, datatype, value, storage, .. } = attribute;
     let count = shape.as_ref().map_or(0, |shape| shape.iter().product::<u64>());
@@ -203,7 +203,7 @@ pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value>
         other => other,
     };
     if let (Datatype::Bool, Some([])) = (base, shape.as_deref()) {
-        // As TileDB-Py stores one.
+        // As TileDB-Py stores a boolean.
         let number = i64::from(value.rows.first().is_some_and(|row| *row != 0));
         return Some(Value { data_type: DataType::Int64, bytes: number.to_le_bytes().to_vec() });
     }
@@ -226,7 +226,7 @@ pub(in crate::format::tiledb) fn visible(attribute: &Attribute) -> Option<Value>
     Some(text(json.emit_compact().into_bytes()))
 }
 
-/// Whether an attribute that metadata show is that of the source.
+/// Whether an attribute read from metadata equals that of the source.
 fn is_same(shown: &Attribute, own: &Attribute) -> bool {
     let is_named = matches!(&*own.datatype, Datatype::Named(..));
     let elements = |of: &Attribute| Elements::new(&of.datatype, &of.value).len();
@@ -241,13 +241,13 @@ fn is_same(shown: &Attribute, own: &Attribute) -> bool {
             .all(|(one, other)| one.same(other))
 }
 
-/// Whether an attribute is a text as NetCDF stores it, of which the record names no more than that.
+/// Whether an attribute is a string as NetCDF stores it, for which the record states nothing more.
 fn is_told_as_characters(attribute: &Attribute) -> bool {
     let is_text = matches!(attribute.datatype.resolved(), Datatype::String(_));
     is_text && are_characters(&Attribute { storage: unusual(&attribute.storage), ..attribute.clone() })
 }
 
-/// Whether the storage of an attribute is not that of metadata.
+/// Whether the storage of an attribute differs from that of metadata.
 fn is_stored_otherwise(attribute: &Attribute) -> bool {
     let storage = &attribute.storage;
     let is_fixed = matches!(attribute.datatype.resolved(), Datatype::String(Text::Fixed { .. }));

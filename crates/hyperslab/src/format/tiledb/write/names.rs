@@ -1,8 +1,8 @@
-//! Names of members as they are stored.
+//! Stored names of members.
 
 use crate::strings::name_bytes;
 
-/// The names under which members of an array are shown, and those that are stored.
+/// The names under which members of an array are shown, with their stored names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StoredNames(pub(super) Vec<(String, Vec<u8>)>);
 

@@ -1,4 +1,4 @@
-//! Plans TileDB arrays and groups: what is lost, and which groups are arrays.
+//! Plans TileDB arrays and groups: determines what is lost, and which groups become arrays.
 
 use super::collected::{Added, Collections, array_names};
 use super::convention::{Spaces, asked, hide_other_fill, is_without_suffix};
@@ -35,10 +35,10 @@ pub(super) struct TileDbPlanner<'a> {
     arrays: FxHashMap<NodePath, Described>,
     names: DimensionNames,
     collections: Collections,
-    /// The metadata of arrays that are collected.
+    /// The metadata of collected arrays.
     collected: FxHashMap<NodePath, Metadata>,
     spaces: Spaces,
-    /// Why the store cannot be written.
+    /// The reason why the store cannot be written.
     refused: Option<Error>,
 }
 
@@ -46,12 +46,12 @@ pub(super) struct TileDbPlanner<'a> {
 #[derive(Default)]
 struct Described {
     members: Members,
-    /// The columns of its cells, if these are stored.
+    /// The columns of its cells, if they are stored.
     columns: Option<Vec<String>>,
 }
 
 impl Described {
-    /// The metadata of the array and its members, as far as conventions speak of them.
+    /// The metadata of the array and its members, as far as conventions apply to them.
     fn metadata(&self, schema: &ArraySchema) -> Metadata {
         let mut metadata = Metadata::default();
         let mut put = |owner: Owner<'_>, attributes: &Attributes| {
@@ -114,7 +114,7 @@ impl<'a> TileDbPlanner<'a> {
             return Err(Error::unsupported("an array beside cells, of which a TileDB array has none"));
         }
         if let Node::Ndarray(array) = node {
-            // An attribute that TileDB does not have is left out of the array.
+            // An attribute that TileDB cannot represent is left out of the array.
             crate::format::tiledb::schema::attribute::parse(
                 path.name(),
                 array,
@@ -136,7 +136,7 @@ impl<'a> TileDbPlanner<'a> {
         described.members.add(path.clone(), node)
     }
 
-    /// Labels of a dimension. Those that cannot be kept within the array are left out of it.
+    /// Labels of a dimension. Labels that cannot be kept within the array are left out of it.
     fn label(
         &mut self,
         path: &NodePath,
@@ -265,7 +265,7 @@ impl Planner for TileDbPlanner<'_> {
         let mut sparse = SparseGroups::default();
         for (path, described) in std::mem::take(&mut self.arrays) {
             let default = described.columns.is_some().then_some(ArrayType::Sparse);
-            // A schema that cannot be made is found before anything is written.
+            // A schema that cannot be created is detected before anything is written.
             let made = schema::of(&described.members, default, version(self.options)?);
             let Made { schema, moved, .. } = made.map_err(|e| e.in_object(&path))?;
             moved.iter().for_each(|dimension| losses.note(&DOMAIN_START, dimension.to_string(), None));

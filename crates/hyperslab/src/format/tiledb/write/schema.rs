@@ -19,14 +19,14 @@ pub(super) struct Made {
     pub(super) schema: ArraySchema,
     /// The enumerations that it lists.
     pub(super) enumerations: Vec<Enumeration>,
-    /// The dimensions whose domain begins later than the document says.
+    /// The dimensions whose domain begins at a higher coordinate than in the document.
     pub(super) moved: Vec<NodePath>,
 }
 
-/// The schema of a format version.
+/// The schema in a format version.
 ///
 /// # Errors
-/// If TileDB does not have what the document says.
+/// If TileDB cannot represent what the document states.
 pub(super) fn of(members: &Members, array_type: Option<ArrayType>, version: u32) -> Result<Made> {
     let mut schema = members.schema(&Asked { array_type, version: Some(version), most: MAX_CELL })?;
     let mut enumerations = Vec::with_capacity(schema.enumerations.len());
@@ -44,7 +44,8 @@ pub(super) fn of(members: &Members, array_type: Option<ArrayType>, version: u32)
     Ok(Made { schema, enumerations, moved })
 }
 
-/// The position in the domain of the first cell of a dimension: one that cannot grow to the whole domain is at its end.
+/// The position in the domain of the first cell of a dimension. A dimension that cannot grow to the whole domain lies
+/// at its end.
 pub(super) fn first(size: Extent, all: u64) -> u64 {
     match size {
         Extent::Fixed(max) | Extent::Limited { max, .. } => all.saturating_sub(max),
@@ -52,8 +53,8 @@ pub(super) fn first(size: Extent, all: u64) -> u64 {
     }
 }
 
-/// Lets domains begin later, so that no dimension begins within a tile: the cells in front of it in the tile were never written,
-/// and tiles are written whole.
+/// Moves the start of domains so that no dimension begins within a tile: the preceding cells of the tile were never
+/// written, and tiles are written whole.
 fn align(schema: &mut ArraySchema, members: &Members) -> Result<Vec<NodePath>> {
     let domain = DenseDomain::of(schema)?;
     let sides = domain.origin.iter().zip(domain.shape.iter().zip(&domain.tile));
@@ -73,7 +74,7 @@ fn align(schema: &mut ArraySchema, members: &Members) -> Result<Vec<NodePath>> {
     Ok(moved)
 }
 
-/// An enumeration by its name: as the directives of the group have it, or with the labels of an attribute.
+/// An enumeration by its name: from the directives of the group, or with the labels of an attribute.
 fn enumeration(members: &Members, name: &[u8]) -> Result<Enumeration> {
     let mut said = Directives::of(&members.group.storage);
     let known = said.map("enumerations")?.unwrap_or_default();
@@ -102,7 +103,7 @@ fn enumeration(members: &Members, name: &[u8]) -> Result<Enumeration> {
     Err(Error::invalid("no values"))
 }
 
-/// An enumeration as a directive has it.
+/// An enumeration as stated by a directive.
 fn stated(name: &[u8], said: &mut Directives<'_>) -> Result<Enumeration> {
     let data_type = said.word("datatype", DataType::ALL, DataType::name)?;
     let data_type = data_type.ok_or_else(|| said.missing("datatype"))?;
@@ -118,5 +119,5 @@ fn stated(name: &[u8], said: &mut Directives<'_>) -> Result<Enumeration> {
     Ok(Enumeration::of_values(name.to_vec(), data_type, values, ordered, &items))
 }
 
-/// The limit of the size of a cell in bytes.
+/// The maximum size of a cell in bytes.
 pub(super) const MAX_CELL: u64 = 1 << 30;

@@ -59,11 +59,11 @@ struct State {
     arrays: FxHashMap<NodePath, ArrayState>,
     names: DimensionNames,
     collections: Collections,
-    /// The arrays of collections, by their group and their place there.
+    /// The arrays of collections, by group and position in it.
     collected: FxHashMap<(NodePath, usize), CollectedArray>,
 }
 
-/// A group that becomes a group.
+/// A group that is stored as a group.
 #[derive(Default)]
 struct GroupState {
     key: Key,
@@ -79,7 +79,7 @@ struct GroupState {
     order: Vec<String>,
 }
 
-/// A group that becomes an array.
+/// A group that is stored as an array.
 struct ArrayState {
     key: Key,
     members: Members,
@@ -87,7 +87,7 @@ struct ArrayState {
     opened: Option<Opened>,
 }
 
-/// An array whose schema is written.
+/// An array whose schema has been written.
 #[derive(Clone)]
 struct Opened {
     writer: Arc<ArrayWriter>,
@@ -113,7 +113,7 @@ impl TileDbTarget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives an object a folder in that of its group, of which it becomes a member.
+    /// Gives an object a folder within that of its group, and makes it a member of the group.
     fn place(&self, path: &NodePath, object_type: ObjectType) -> Result<Key> {
         let Some(parent) = path.parent().filter(|_| !path.is_root()) else { return Ok(Key::root()) };
         let mut state = self.state();
@@ -124,7 +124,7 @@ impl TileDbTarget {
         group.key.join(&folder)
     }
 
-    /// The array that a group becomes, created when it is first asked for.
+    /// The array that represents a group, created when it is first requested.
     fn opened(&self, group: &NodePath) -> Result<Opened> {
         let mut state = self.state();
         let array = state.arrays.get_mut(group).ok_or_else(|| no_group(group))?;
@@ -157,7 +157,7 @@ impl TileDbTarget {
         Ok(opened)
     }
 
-    /// Writes the array with the metadata of a group.
+    /// Writes the array that holds the metadata of a group.
     fn put_group_array(&self, group: &Key, metadata: &Metadata) -> Result<()> {
         let (store, key) = (Arc::clone(&self.store), group.join(GROUP_ARRAY)?);
         let schema = group_array(version(&self.options)?);
@@ -165,7 +165,7 @@ impl TileDbTarget {
         writer.put_metadata(metadata, self.time)
     }
 
-    /// Begins an attribute of a dense array with several.
+    /// Begins an attribute of a dense array with several attributes.
     fn attribute(
         &self,
         path: &NodePath,
@@ -215,7 +215,7 @@ impl TileDbTarget {
             let of = state.arrays.get(group).ok_or_else(|| no_group(group))?;
             (of.key.clone(), of.members.labels.iter().position(|(own, _)| own == path))
         };
-        // Those that cannot be kept.
+        // Labels that cannot be kept.
         let Some(position) = position else { return Ok(Box::new(Told)) };
         let schema = array.writer.schema();
         let label = schema.dimension_labels.get(position);
@@ -243,12 +243,12 @@ impl TileDbTarget {
         )?))
     }
 
-    /// The names of the members of a group that becomes an array.
+    /// The names of the members of a group that is stored as an array.
     fn names(&self, group: &NodePath) -> StoredNames {
         self.state().arrays.get(group).map(|array| array.names.clone()).unwrap_or_default()
     }
 
-    /// The metadata of an array, as of its attribute `own`. What was recorded before is kept.
+    /// The metadata of an array, as those of its attribute `own`. Previously recorded content is kept.
     fn array_metadata(
         &self,
         (path, own): (&NodePath, &Attribute),
@@ -265,7 +265,7 @@ impl TileDbTarget {
         Ok(metadata)
     }
 
-    /// Writes the metadata of an array that is a group in the model.
+    /// The metadata of an array that is a group in the model.
     fn metadata_of(&self, group: &NodePath) -> Result<Metadata> {
         let state = self.state();
         let array = state.arrays.get(group).ok_or_else(|| no_group(group))?;
@@ -459,7 +459,7 @@ impl Target for TileDbTarget {
     }
 }
 
-/// Elements that the domain of an array tells.
+/// Elements that are given by the domain of an array.
 struct Told;
 
 impl ArrayTarget for Told {
@@ -500,14 +500,14 @@ impl Encoder for Told {
     }
 }
 
-/// The first cell of what is shown of a dense array, and the number of cells along each dimension.
+/// The first cell of the shown part of a dense array, and the number of cells along each dimension.
 fn shown(schema: &ArraySchema, members: &Members) -> Result<(Vec<u64>, Vec<u64>)> {
     let domain = DenseDomain::of(schema)?;
     let sides = members.dimensions.iter().zip(&domain.shape);
     Ok(sides.map(|((_, own), all)| (schema::first(own.size, *all), own.size.current())).unzip())
 }
 
-/// A name of a folder that all systems and URIs have, not yet in use.
+/// A folder name that is valid on all systems and in URIs and is not in use yet.
 fn folder_name(name: &str, taken: &FxHashSet<String>) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let plain: String = name.chars().take(MAX_FOLDER).map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -522,5 +522,5 @@ fn no_group(path: &NodePath) -> Error {
     Error::invalid(format!("a member of {path}, which is not declared yet"))
 }
 
-/// The most characters of a name in that of its folder.
+/// The maximum number of characters of a name that are used for its folder.
 const MAX_FOLDER: usize = 100;

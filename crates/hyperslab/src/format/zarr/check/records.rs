@@ -11,7 +11,7 @@ use hyperslab_model::Storage;
 use hyperslab_zarr::hierarchy::{Hierarchy, Metadata, Node};
 use std::sync::Arc;
 
-/// Adds the findings of the records of a store. Other findings of its nodes are already in the report.
+/// Adds the findings about the records of a store. Other findings about its nodes are already in the report.
 pub(super) fn check(
     store: Arc<dyn Store>,
     limits: Limits,
@@ -25,7 +25,7 @@ pub(super) fn check(
     let mut findings = Findings::new(options, &mut give);
     let mut left = vec![Key::root()];
     while let Some(key) = left.pop() {
-        // The check of the store has reported what is malformed.
+        // The check of the store has already reported malformed nodes.
         if let Some(node) = valid(hierarchy.node(&key))?.flatten() {
             node_of(&node, &mut findings);
             if node.is_array() {
@@ -33,7 +33,8 @@ pub(super) fn check(
             }
         }
         let mut children = valid(hierarchy.children(&key))?.unwrap_or_default();
-        // Aliases are checked at their own place in the store; what is not followed has a finding of its own.
+        // Aliases are checked at their own place in the store, and links that are not followed have a finding of their
+        // own.
         children.retain(|child| !child.is_alias && child.unfollowed.is_none());
         left.extend(children.into_iter().rev().map(|child| child.path));
     }

@@ -1,7 +1,7 @@
-//! Lowers datatypes of the model that Zarr lacks to datatypes of Zarr, and lifts them back.
+//! Lowers datatypes of the model that Zarr does not have to Zarr data types, and lifts them back.
 //!
-//! One plan serves both directions: a writer lowers elements with it, and a reader makes the same plan from the
-//! datatype in the record and lifts them.
+//! One plan serves both directions: a writer uses it to lower elements, and a reader derives the same plan from the
+//! datatype in the record and uses it to lift them.
 
 use crate::format::zarr::read::datatype::{make_utf32, utf32_spans};
 use crate::target::Facts;
@@ -22,37 +22,37 @@ use std::sync::Arc;
 pub(in crate::format) struct Lowering {
     /// The datatype of the stored elements.
     pub(in crate::format) data_type: DataType,
-    /// Additional last dimensions: those of an array datatype.
+    /// Additional trailing dimensions: those of an array datatype.
     pub(in crate::format) trailing: Vec<u64>,
     /// The original datatype.
     datatype: Arc<Datatype>,
     conversion: Conversion,
-    /// Whether lifted texts get the spaces back that zeros replace.
+    /// Whether lifted strings get back the spaces that were replaced by zeros.
     spaces_return: bool,
 }
 
-/// Stored rows, and the targets of their slots.
+/// Stored rows and the targets of their slots.
 type LoweredRows<'v> = (Cow<'v, [u8]>, Cow<'v, Heap<Reference>>);
 
 #[derive(Clone, Debug)]
 enum Conversion {
-    /// The rows are equal.
+    /// The rows are identical.
     None,
-    /// Texts of fixed length in rows.
+    /// Fixed-length strings in rows.
     Texts {
-        /// Those that are padded with zeros: their offset, length and original padding.
+        /// The strings that are padded with zeros: their offset, length and original padding.
         padding: Vec<(usize, usize, Pad)>,
-        /// Those that are stored in UTF-32: their offset and length.
+        /// The strings that are stored in UTF-32: their offset and length.
         utf32: Vec<(usize, usize)>,
     },
     /// Sequences of elements of this size in bytes become sequences of bytes.
     Sequence(u32),
-    /// Elements become NDL texts; object references become their path.
+    /// Elements become NDL text; object references become their path.
     Text,
 }
 
 impl Lowering {
-    /// The plan for a datatype with elements stored in this way, with the known facts about the elements.
+    /// The plan for a datatype whose elements are stored as `storage` states, given the known facts about the elements.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for elements of 0 bytes.
@@ -105,8 +105,8 @@ impl Lowering {
         of(data_type, trailing, conversion)
     }
 
-    /// The plan for stored elements of this datatype. Earlier releases stored booleans as integers, and complex numbers
-    /// as compounds, of the same bytes.
+    /// The plan for stored elements of this data type. Earlier releases stored booleans as integers and complex numbers
+    /// as compounds, with the same bytes.
     #[must_use]
     pub(in crate::format) fn stored_as(mut self, stored: &DataType) -> Lowering {
         let has_same_bytes = match (&self.data_type, stored) {
@@ -122,7 +122,7 @@ impl Lowering {
         self
     }
 
-    /// The plan for texts whose padding with spaces was replaced by zeros.
+    /// The plan for strings whose space padding was replaced by zeros.
     #[must_use]
     pub(in crate::format) fn with_spaces_back(self, spaces_return: bool) -> Lowering {
         Lowering { spaces_return, ..self }
@@ -133,18 +133,18 @@ impl Lowering {
         usize::try_from(self.data_type.row_size()).unwrap_or(usize::MAX)
     }
 
-    /// Whether rows are stored unchanged, so that chunks have the same bytes as in other formats.
+    /// Whether rows are stored unchanged, so that chunks contain the same bytes as in other formats.
     pub(in crate::format) fn is_identity(&self) -> bool {
         matches!(self.conversion, Conversion::None)
     }
 
-    /// Whether texts in rows are stored with another padding, and whether zeros replace spaces.
+    /// Whether strings in rows are stored with different padding, and whether zeros replace spaces.
     pub(in crate::format) fn pads(&self) -> (bool, bool) {
         let Conversion::Texts { padding, .. } = &self.conversion else { return (false, false) };
         (!padding.is_empty(), padding.iter().any(|(.., pad)| *pad == Pad::Space))
     }
 
-    /// Puts spaces in place of zeros, in rows as they are in memory.
+    /// Replaces zeros by spaces, in rows in their memory form.
     pub(in crate::format) fn put_spaces_back(&self, rows: &mut [u8]) {
         if let Conversion::Texts { padding, .. } = &self.conversion
             && self.spaces_return
@@ -153,10 +153,10 @@ impl Lowering {
         }
     }
 
-    /// The stored rows, and the targets of their slots.
+    /// The stored rows and the targets of their slots.
     ///
     /// # Errors
-    /// If rows do not fit the datatype, or a text that must be UTF-8 is not.
+    /// If rows do not fit the datatype, or a string that must be UTF-8 is not.
     pub(in crate::format) fn lower<'v>(&self, values: &'v Values) -> Result<LoweredRows<'v>> {
         let Values { rows, heap } = values;
         match &self.conversion {
@@ -195,7 +195,7 @@ impl Lowering {
     /// Lifts stored rows to elements.
     ///
     /// # Errors
-    /// If they are not a result of lowering.
+    /// If the stored rows are not the result of lowering.
     pub(in crate::format) fn lift(&self, stored: Values) -> Result<Values> {
         match &self.conversion {
             Conversion::None => Ok(stored),
@@ -219,7 +219,7 @@ impl Lowering {
         }
     }
 
-    /// Whether elements can be read in place, since lifting changes nothing.
+    /// Whether elements can be read in place because lifting changes nothing.
     pub(in crate::format) fn is_in_place(&self) -> bool {
         matches!(self.conversion, Conversion::None | Conversion::Texts { .. })
     }
@@ -252,7 +252,8 @@ impl Lowering {
         if !nulls.contains(&true) {
             return Ok(values);
         }
-        // A null reference is an empty text; for other datatypes this is the value of elements never written.
+        // A null reference is an empty string; for other datatypes, an empty string is the value of elements never
+        // written.
         let size = self.datatype.row_size().unwrap_or(0);
         let Values { rows, mut heap } = values;
         let mut null = Vec::with_capacity(size);
@@ -266,7 +267,7 @@ impl Lowering {
     }
 }
 
-/// The additional dimensions of arrays of this datatype.
+/// The additional dimensions of arrays with this datatype.
 pub(in crate::format) fn trailing(datatype: &Datatype) -> Vec<u64> {
     let mut trailing = Vec::new();
     let mut element = datatype.resolved();
@@ -279,7 +280,7 @@ pub(in crate::format) fn trailing(datatype: &Datatype) -> Vec<u64> {
     trailing
 }
 
-/// Parses elements from their NDL texts in JSON.
+/// Parses elements from their NDL text in JSON.
 fn elements(datatype: &Arc<Datatype>, items: &[String]) -> Result<Values> {
     let list = format!("[{}]", items.join(", "));
     hyperslab_ndl::elements_of_text(&list, datatype, items.len() as u64).map_err(|error| {
@@ -304,7 +305,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         Datatype::Int { signed, .. } => integer(*signed),
         Datatype::Time { .. } | Datatype::Bitfield { .. } => integer(false),
         Datatype::Float(float) => match crate::format::zarr::read::datatype::stored_float(float) {
-            // NumPy, whose type names version 2 uses, has only these.
+            // NumPy, whose type names version 2 uses, has only these types.
             Some(float @ (zarr::Float::Float16 | zarr::Float::Float32 | zarr::Float::Float64)) => {
                 Ok(DataType::Float(float))
             }
@@ -337,7 +338,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
                 plain(&member.datatype, version).map(|data_type| (member.name.clone(), data_type))
             };
             let fields: Vec<_> = members.iter().map(field).collect::<Result<_>>()?;
-            // Names that Zarr forbids are only in the record.
+            // Names that Zarr forbids are kept only in the record.
             Struct::new(fields).map(DataType::Struct).or_else(|_| raw())
         }
         // In NumPy, an array of arrays is one array with more dimensions.
@@ -360,10 +361,10 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
     }
 }
 
-/// The data type with the texts in UTF-32 that the storage says to be so; `None` if there is none.
+/// The data type with strings in UTF-32 where the storage says so; `None` if there are no such strings.
 ///
 /// # Errors
-/// If a compound cannot be made of the same fields again.
+/// If the fields cannot be combined to a compound again.
 fn in_utf32(of: &DataType, datatype: &Datatype, storage: &ElementStorage) -> Result<Option<DataType>> {
     Ok(match (of, datatype.resolved()) {
         (DataType::NullTerminatedBytes { length }, _)
@@ -396,8 +397,8 @@ fn in_utf32(of: &DataType, datatype: &Datatype, storage: &ElementStorage) -> Res
     })
 }
 
-/// The floats of what h5py and PyTables write for complex numbers: a compound of `r` and `i`. `None` for other
-/// datatypes.
+/// The floating-point type of the compound of `r` and `i` that h5py and PyTables write for complex numbers. `None` for
+/// other datatypes.
 pub(in crate::format) fn complex_part(of: &Datatype) -> Option<zarr::Float> {
     let Datatype::Compound(members) = of.resolved() else { return None };
     let [real, imaginary] = members.as_slice() else { return None };
@@ -409,7 +410,7 @@ pub(in crate::format) fn complex_part(of: &Datatype) -> Option<zarr::Float> {
     }
 }
 
-/// Adds the places of texts in rows that are not padded with zeros.
+/// Adds the positions of strings in rows that are not padded with zeros.
 fn push_padding(of: &Datatype, start: usize, spans: &mut Vec<(usize, usize, Pad)>) {
     match of {
         Datatype::String(Text::Fixed { len, pad }) if *pad != Pad::Nul => {
@@ -449,7 +450,7 @@ fn pad(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
     }
 }
 
-/// Puts spaces behind the texts that are padded with them.
+/// Pads those strings with spaces that were originally padded with spaces.
 fn put_spaces(rows: &mut [u8], row: usize, spans: &[(usize, usize, Pad)]) {
     for row in rows.chunks_exact_mut(row.max(1)) {
         for (start, len, _) in spans.iter().filter(|(.., pad)| *pad == Pad::Space) {
@@ -466,7 +467,7 @@ fn too_long(count: u32) -> Error {
     Error::unsupported(format!("a sequence of {count} elements, which has 4 GiB or more"))
 }
 
-/// Whether a directive marks a text as JSON of Zarr itself.
+/// Whether a directive marks a string as JSON of Zarr itself.
 pub(in crate::format) fn is_json(native: &[(&'static str, Directive)]) -> bool {
     native.iter().any(|(format, directive)| *format == "zarr" && *directive == Directive::Text("json".into()))
 }

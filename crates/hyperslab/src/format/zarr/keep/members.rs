@@ -1,4 +1,4 @@
-//! Members of groups that are not nodes, from the records of the groups.
+//! Group members that are not nodes, taken from the records of the groups.
 
 use super::record::Record;
 use crate::format::zarr::nczarr::{self, Declared};
@@ -20,7 +20,7 @@ impl ZarrSource {
         Ok(self.kept(&group)?.members.get(path.name()).cloned())
     }
 
-    /// The record of a group with its members that are not nodes.
+    /// The record of a group, with its members that are not nodes.
     pub(in crate::format::zarr) fn kept(&self, group: &NodePath) -> Result<Arc<Record>> {
         if let Some(known) = unpoisoned(&self.kept).get(group) {
             return Ok(Arc::clone(known));
@@ -33,7 +33,7 @@ impl ZarrSource {
         // An invalid group reports its own error.
         let mut node = valid(node)?.flatten();
         if node.is_none() {
-            // Its name in the store is known when the groups above it have been listed.
+            // Its name in the store is known once the groups above it have been listed.
             node = match valid(self.search(group))?.flatten() {
                 Some(key) => valid(self.hierarchy.node(&key))?.flatten(),
                 None => None,
@@ -61,7 +61,7 @@ impl ZarrSource {
         Ok(record)
     }
 
-    /// Adds the dimensions of a group that the NetCDF library has recorded. Those without coordinates are members.
+    /// Adds the dimensions of a group that the NetCDF library has recorded. Those without coordinates become members.
     fn add_declared(&self, group: &ZarrNode, record: &mut Record) -> Result<()> {
         let declared = nczarr::dimensions(group);
         let mut alone: Vec<_> = declared.iter().filter(|(name, _)| is_name(name)).collect();
@@ -110,7 +110,7 @@ impl ZarrSource {
     }
 }
 
-/// The entry of a member that is in the record of its group.
+/// The entry of a member that is stored in the record of its group.
 pub(in crate::format::zarr) fn kept_entry(path: NodePath, member: &Node) -> Entry {
     let item = match member {
         Node::DimCoord(dimcoord) => dimension_of(dimcoord.size),

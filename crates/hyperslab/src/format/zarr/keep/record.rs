@@ -1,5 +1,5 @@
-//! Records: what a node keeps of its content that Zarr cannot represent, so that it can be restored. Where they lie:
-//! [`hyperslab_zarr::record`].
+//! Records: the content of a node that Zarr cannot represent, kept so that it can be restored.
+//! [`hyperslab_zarr::record`] describes where they are stored.
 //!
 //! | member | of | holds |
 //! |---|---|---|
@@ -7,22 +7,25 @@
 //! | `type` | arrays | the type of the elements, as NDL writes it |
 //! | `named` | arrays | the path of the committed datatype of the elements |
 //! | `shape` | arrays | `null` for a null dataspace |
-//! | `fill` | arrays | the fill value, if it is not in the metadata of Zarr |
+//! | `fill` | arrays | the fill value, if it is not in the Zarr metadata |
 //! | `missing` | arrays | `true` if `_FillValue` was added, because readers of the source treat the fill value as missing |
 //! | `extents` | arrays | the extents, if the array is stored with longer dimensions |
 //! | `maximum` | arrays | the maximum length of each dimension, `null` for unlimited |
-//! | `dimensions` | arrays | the path of each dimension, if the name alone does not lead to it |
-//! | `dimension` | arrays | the current and the maximum length of the dimension of the same name, if the array is not its coordinates and other arrays do not tell it; `null` for unlimited |
+//! | `dimensions` | arrays | the path of each dimension, if the name alone does not determine it |
+//! | `dimension` | arrays | the current and maximum length (`null`: unlimited) of the dimension of the same name |
 //! | `kind` | arrays | `dimcoord` or `ndarray`, if the names of dimensions suggest the other |
 //! | `domain`, `tile` | arrays | the range of coordinates of a dimension and the extent of a tile, as NDL writes them |
-//! | `attributes` | all | shape, type and storage of attributes, and the value if the JSON differs from it |
-//! | `characters` | all | names of attributes that are stored as ASCII characters, as many as there are, and not as texts of any length |
-//! | `attribute_order` | all | the names of all attributes in their order, if readers would show another one |
-//! | `padded` | arrays | `true` if texts that `type` pads with spaces are stored with zeros |
-//! | `storage` | all | how the object was stored where it came from, as NDL writes it, as far as Zarr stores it otherwise ([`origin`]) |
-//! | `native` | all | directives that only the format of the source has, under its name: comments, labels of dimensions |
+//! | `attributes` | all | shape, type and storage of attributes, and the value if it differs from the JSON |
+//! | `characters` | all | names of attributes stored as ASCII of exactly their length, not as variable-length strings |
+//! | `attribute_order` | all | the names of all attributes in order, if readers would show a different order |
+//! | `padded` | arrays | `true` if strings that `type` pads with spaces are stored with zeros |
+//! | `storage` | all | how the object was stored originally, as NDL writes it, where Zarr differs ([`origin`]) |
+//! | `native` | all | directives that only the source format has, by format: comments, labels of dimensions |
 //! | `datatypes`, `dimcoords`, `links` | groups | members that are not nodes in Zarr, as NDL writes them |
-//! | `member_order` | groups | the names of all members in their order, if it is not that of names |
+//! | `member_order` | groups | the names of all members in order, unless they are sorted by name |
+//!
+//! The member `dimension` exists if the array is not the coordinates of the dimension and other arrays do not determine
+//! its length.
 
 mod attributes;
 mod fit;
@@ -61,30 +64,30 @@ pub(in crate::format) struct Record {
     pub(in crate::format) extents: Vec<u64>,
     /// Empty if the record has none.
     pub(in crate::format) maximum: Vec<Option<u64>>,
-    /// The JSON of an element in NDL.
+    /// The JSON of an element, as in NDL.
     pub(in crate::format) fill: Option<Json>,
     pub(in crate::format) dimensions: Option<Vec<Option<NodePath>>>,
     pub(in crate::format) kind: Option<NodeKind>,
-    /// The length of the dimension of the same name, which the array is not the coordinates of.
+    /// The length of the dimension of the same name, if the array is not its coordinates.
     pub(in crate::format) beside: Option<Extent>,
-    /// The lowest and the highest coordinate, as JSON of NDL.
+    /// The lowest and the highest coordinate, as JSON in the form of NDL.
     pub(in crate::format) domain: Option<Json>,
-    /// The number of steps of a tile, as JSON of NDL.
+    /// The number of steps of a tile, as JSON in the form of NDL.
     pub(in crate::format) tile: Option<Json>,
     pub(in crate::format) attributes: Attributes,
-    /// The names of all attributes in their order; empty if readers show that order.
+    /// The names of all attributes in order; empty if readers show that order.
     pub(in crate::format) attribute_order: Vec<String>,
-    /// Whether texts that the datatype pads with spaces are stored with zeros.
+    /// Whether strings that the datatype pads with spaces are stored with zeros.
     pub(in crate::format) is_padded: bool,
-    /// How the object was stored where it came from, as JSON of NDL.
+    /// How the object was stored originally, as JSON in the form of NDL.
     pub(in crate::format) storage: Option<Json>,
-    /// Directives of other formats that are content, by format.
+    /// Directives of other formats that count as content, by format.
     pub(in crate::format) native: Vec<(&'static str, Vec<(String, Directive)>)>,
-    /// Attributes that other programs changed, so that their JSON applies.
+    /// Attributes that were changed by other programs, for which the JSON applies.
     pub(in crate::format) changed: Vec<String>,
     /// Members of a group that are not nodes in the store, by name.
     pub(in crate::format) members: Members<Node>,
-    /// The names of all members of a group in their order; empty if that is the order of names.
+    /// The names of all members of a group in order; empty if they are sorted by name.
     pub(in crate::format) member_order: Vec<String>,
     /// The dimensions of a group that the NetCDF library has recorded.
     pub(in crate::format::zarr) declared: FxHashMap<String, Declared>,
@@ -114,7 +117,8 @@ impl Record {
     /// The extents of an array that is stored with the extents `stored`.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it would be longer, or have another rank.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the array would be longer or have another
+    /// rank.
     pub(in crate::format) fn current(&self, stored: &[u64]) -> Result<Vec<u64>> {
         let within = self.extents.len() == stored.len()
             && self.extents.iter().zip(stored).all(|(own, full)| own <= full);
@@ -143,7 +147,7 @@ impl Record {
         Ok(())
     }
 
-    /// The extent of a dimension with its maximum, for this current length.
+    /// The extent of a dimension with this current length, including its maximum.
     pub(in crate::format) fn extent(&self, dimension: usize, current: u64) -> Extent {
         match self.maximum.get(dimension) {
             None => Extent::Fixed(current),
@@ -173,7 +177,7 @@ impl Record {
         extents.iter().enumerate().map(longest).collect()
     }
 
-    /// The record in a text of JSON, without its attributes.
+    /// The record in a JSON text, without its attributes.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) for an invalid record.
@@ -183,7 +187,7 @@ impl Record {
         Record::parse(&others, &Object::new(), None)
     }
 
-    /// The attributes that the record says are [characters](are_characters), by their texts.
+    /// The attributes that the record declares as [characters](are_characters), with their strings.
     ///
     /// # Errors
     /// If the record is invalid.
@@ -289,14 +293,14 @@ impl Record {
     }
 }
 
-/// The places of names in an order. Names that it does not have are last.
+/// The positions of names in an order. Names that are not in it come last.
 pub(in crate::format) fn places(order: &[String]) -> impl Fn(&str) -> usize + '_ {
     let places: FxHashMap<&str, usize> =
         order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
     move |name| places.get(name).copied().unwrap_or(usize::MAX)
 }
 
-/// A datatype as JSON of NDL, including the lengths of texts; named types are written as their names.
+/// A datatype as NDL JSON, including the lengths of strings; named types are written as their names.
 ///
 /// # Errors
 /// If NDL cannot express it.
@@ -313,7 +317,7 @@ pub(in crate::format) fn datatype_json(datatype: &Datatype) -> Result<Json> {
     value.map(json).transpose()?.ok_or_else(|| Error::invalid("a type that NDL does not write"))
 }
 
-/// The directives of other formats that are content, as JSON; `None` if there are none.
+/// The directives of other formats that count as content, as JSON; `None` if there are none.
 pub(in crate::format) fn native_json(storage: &Storage) -> Option<Json> {
     let mut formats = Object::new();
     for (format, key, value) in content(storage) {
@@ -327,7 +331,7 @@ pub(in crate::format) fn native_json(storage: &Storage) -> Option<Json> {
     (!formats.is_empty()).then_some(Json::Object(formats))
 }
 
-/// Attributes as JSON of NDL: objects with shape, type and value.
+/// Attributes as NDL JSON: objects with shape, type and value.
 ///
 /// # Errors
 /// If NDL cannot express one of them.
@@ -360,15 +364,15 @@ pub(in crate::format) fn members_json(members: &[(String, Node)]) -> Result<Obje
     sections.map(|(name, members)| Ok((name.to_owned(), json(Value::Map(members))?))).collect()
 }
 
-/// The first element as JSON of NDL.
+/// The first element as NDL JSON.
 ///
 /// # Errors
-/// If there is none.
+/// If there is no element.
 pub(in crate::format) fn element_json(datatype: &Datatype, values: &Values) -> Result<Json> {
     elements_json(datatype, values).next().ok_or_else(|| Error::invalid("no fill value"))?
 }
 
-/// Each element as JSON of NDL.
+/// Each element as NDL JSON.
 pub(in crate::format) fn elements_json<'a>(
     datatype: &'a Datatype,
     values: &'a Values,
@@ -387,7 +391,7 @@ pub(in crate::format) fn elements(datatype: &Datatype, items: &[Json]) -> Result
     })
 }
 
-/// A member that can be read without the others: named types are expanded, and unreadable attributes removed.
+/// A member that can be read independently of others: named types are expanded, and unreadable attributes are removed.
 fn alone(node: &Node) -> Node {
     let mut node = node.clone();
     let attributes = match &mut node {
@@ -430,8 +434,8 @@ pub(in crate::format) fn unnamed(datatype: &Datatype) -> Datatype {
     }
 }
 
-/// What of the storage of an attribute differs from that of texts and numbers in JSON: UTF-8 of any length, and
-/// little-endian.
+/// The storage properties of an attribute that differ from those of strings and numbers in JSON, which are
+/// variable-length UTF-8 and little-endian.
 pub(in crate::format) fn unusual(storage: &ElementStorage) -> ElementStorage {
     let ElementStorage { endian, members, charset, length, pad, .. } = storage;
     let members = members.iter().map(|(name, member)| (name.clone(), unusual(member)));
@@ -445,7 +449,7 @@ pub(in crate::format) fn unusual(storage: &ElementStorage) -> ElementStorage {
     }
 }
 
-/// Adds the lengths and padding of texts to the storage, as far as NDL can express them.
+/// Adds the lengths and padding of strings to the storage, as far as NDL can express them.
 pub(in crate::format) fn see_texts(datatype: &Datatype, storage: &mut ElementStorage) {
     (storage.length, storage.pad) = (None, None);
     match datatype {
@@ -512,7 +516,7 @@ fn malformed(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::malformed(detail)
 }
 
-/// What errors call a record.
+/// The name of a record in error messages.
 const RECORD: &str = "the record of hyperslab";
 
 /// The sections of a group that NDL parses.

@@ -48,5 +48,5 @@ fn nested(value: Value, level: usize) -> Result<Json> {
 /// The maximum nesting of JSON in a document.
 const MAX_LEVELS: usize = 128;
 
-/// The levels of a document above a part of a record: the document, its attributes, the record, its members.
+/// The number of levels above a part of a record: the document, its attributes, the record, its members.
 const LEVELS_ABOVE: usize = 4;

@@ -1,5 +1,5 @@
-//! JSON attributes with the datatypes that NDL infers for the same text. A value without datatype becomes a JSON
-//! text.
+//! JSON attributes, with the datatypes that NDL infers for the same text. A value without a datatype becomes a JSON
+//! string.
 
 use hyperslab_core::rows::{Heap, Packed};
 use hyperslab_core::{Limits, Result};
@@ -7,7 +7,7 @@ use hyperslab_model::{Attribute, Datatype, Directive, Element, Elements, Float, 
 use hyperslab_zarr::json::Json;
 use std::sync::Arc;
 
-/// The attribute of a JSON value.
+/// Converts a JSON value to an attribute.
 pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
     let (shape, leaves) = shaped(json);
     match leaves.as_deref().and_then(common) {
@@ -20,8 +20,9 @@ pub(in crate::format::zarr) fn attribute(json: &Json) -> Result<Attribute> {
     }
 }
 
-/// The numbers of a JSON list of integers and fractions, as 64-bit floating-point numbers: JSON has one type of numbers, and
-/// programs write 0.0 as 0, too. `None` for other attributes, and if a double does not hold an integer exactly.
+/// The numbers of a JSON list of integers and fractions, as 64-bit floating-point numbers: JSON has only one number
+/// type, and programs also write 0.0 as 0. `None` for other attributes, and if a double cannot represent an integer
+/// exactly.
 pub(in crate::format::zarr) fn mixed_numbers(attribute: &Attribute) -> Option<Attribute> {
     let is_json = attribute.native.iter().any(|(_, what)| *what == Directive::Text("json".into()));
     let mut elements = Elements::new(&attribute.datatype, &attribute.value);
@@ -34,7 +35,7 @@ pub(in crate::format::zarr) fn mixed_numbers(attribute: &Attribute) -> Option<At
     plain(shape, Kind::Float64, &numbers).ok()
 }
 
-/// Whether it is an integer that a double holds exactly.
+/// Whether it is an integer that a double represents exactly.
 fn is_exact(json: &Json) -> bool {
     let integer = match json {
         Json::Number(number) => number.as_integer(),
@@ -43,7 +44,7 @@ fn is_exact(json: &Json) -> bool {
     integer.is_some_and(|integer| integer.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS)
 }
 
-/// A number or a list of numbers of a NumPy type; `None` if a number does not fit it.
+/// A number or a list of numbers of a NumPy type; `None` if a number does not fit the type.
 pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<Attribute> {
     let numbers = match json {
         Json::Array(items) => items.as_slice(),
@@ -62,7 +63,7 @@ pub(in crate::format::zarr) fn plain_numbers(json: &Json, kind: &str) -> Option<
         "f4" => numbers
             .iter()
             .try_for_each(|number| {
-                // Parsed from the digits: a conversion by way of double would round twice.
+                // Parsed from the digits, since a conversion through double would round twice.
                 let value = spelled(number)?.parse::<f32>().ok()?;
                 rows.extend(value.to_ne_bytes());
                 Some(())
@@ -125,7 +126,8 @@ fn shaped<'j>(json: &'j Json) -> (Vec<u64>, Option<Vec<&'j Json>>) {
             return (shape, None);
         }
         shape.push(first.len() as u64);
-        // All lengths are compared before memory is taken for all items: a long first list says nothing of the others.
+        // All lengths are compared before memory is allocated for all items: a long first list implies nothing about
+        // the others.
         let items = |list: &'j Json| match list {
             Json::Array(items) if items.len() == first.len() => Some(items),
             _ => None,
@@ -138,7 +140,7 @@ fn shaped<'j>(json: &'j Json) -> (Vec<u64>, Option<Vec<&'j Json>>) {
     (shape, Some(level))
 }
 
-/// The common kind of all leaves; for integers, the first that can hold all of them.
+/// The common kind of all leaves; for integers, the first kind that can hold all of them.
 fn common(leaves: &[&Json]) -> Option<Kind> {
     let mut integers = leaves.iter().map(|leaf| match leaf {
         Json::Number(number) => number.as_integer(),
@@ -168,7 +170,7 @@ fn common(leaves: &[&Json]) -> Option<Kind> {
     }
 }
 
-/// Whether it is a number with fraction or exponent that a double can hold, or a NaN or infinity.
+/// Whether it is a number with a fraction or exponent that a double can hold, or a NaN or infinity.
 fn is_float(json: &Json) -> bool {
     match json {
         Json::Number(number) => {
@@ -214,7 +216,7 @@ fn plain(shape: Vec<u64>, kind: Kind, leaves: &[&Json]) -> Result<Attribute> {
     Ok(Attribute::new(shape, Arc::new(datatype), value))
 }
 
-/// The maximum number of nested lists that become dimensions; deeper ones remain JSON.
+/// The maximum number of nested lists that become dimensions; more deeply nested lists remain JSON.
 const MAX_RANK: usize = 32;
 
 #[cfg(test)]
@@ -259,7 +261,7 @@ mod tests {
 
     #[test]
     fn long_lists_that_are_not_rectangular_take_no_memory_for_a_rectangle() {
-        // A rectangle as large as this would have more bytes than any machine has memory.
+        // A rectangle of this size would have more bytes than the memory of any machine.
         const COUNT: usize = 1_000_000;
         let first = Json::Array(vec![Json::Null; COUNT]);
         let mut lists = vec![first];

@@ -1,4 +1,4 @@
-//! Converts data types of Zarr to the model.
+//! Converts Zarr data types to the model.
 
 use hyperslab_core::rows::Slot;
 use hyperslab_core::{Error, Result};
@@ -66,7 +66,7 @@ pub(in crate::format::zarr) fn datatype(
     Ok((datatype, storage))
 }
 
-/// Whether the datatype of the model has all properties of this one, so that it would be written the same.
+/// Whether the datatype of the model has all properties of this one and would therefore be written in the same way.
 pub(in crate::format::zarr) fn is_lossless(from: &DataType) -> bool {
     match from {
         DataType::Bool
@@ -79,7 +79,7 @@ pub(in crate::format::zarr) fn is_lossless(from: &DataType) -> bool {
         DataType::Float(part) => float(*part).is_some_and(|float| float.keyword().is_some()),
         DataType::Complex(part) => matches!(part, zarr::Float::Float32 | zarr::Float::Float64),
         DataType::NullTerminatedBytes { .. } => false,
-        // A text of no characters has no length in NDL.
+        // An empty string has no length in NDL.
         DataType::FixedLengthUtf32 { length } => *length > 0,
         DataType::Struct(structure) => {
             structure.fields().iter().all(|field| field.title.is_none() && is_lossless(&field.data_type))
@@ -88,7 +88,7 @@ pub(in crate::format::zarr) fn is_lossless(from: &DataType) -> bool {
     }
 }
 
-/// The UTF-32 texts in rows, as byte offset and length. The model has only UTF-8.
+/// The UTF-32 strings in rows, as byte offset and length. The model has only UTF-8.
 pub(in crate::format::zarr) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, usize)>> {
     let mut spans = Vec::new();
     push_spans(of, 0, &mut spans)?;
@@ -98,8 +98,8 @@ pub(in crate::format::zarr) fn utf32_spans(of: &DataType) -> Result<Vec<(usize, 
 /// Converts UTF-8 in rows of `row` bytes to UTF-32 in place.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a text that is not UTF-8, or has more
-/// characters than have room.
+/// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for a string that is not UTF-8, or that has too
+/// many characters for the available space.
 pub(in crate::format::zarr) fn make_utf32(
     rows: &mut [u8],
     row: usize,
@@ -124,7 +124,7 @@ pub(in crate::format::zarr) fn make_utf32(
 }
 
 /// Converts UTF-32 in rows of `row` bytes to UTF-8 in place. A code point needs at most as many bytes as before; the
-/// rest becomes zeros.
+/// rest is filled with zeros.
 pub(in crate::format::zarr) fn make_utf8(
     rows: &mut [u8],
     row: usize,

@@ -1,4 +1,4 @@
-//! Dimension coordinates: dimension names with the same size in all arrays of a group.
+//! Dimension coordinates, derived from dimension names with the same size in all arrays of a group.
 
 use super::paths::handle;
 use crate::format::zarr::keep::record::Record;
@@ -55,11 +55,11 @@ impl Size {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The array has the coordinates.
+    /// The array holds the coordinates.
     Coordinates,
-    /// An array that is not the coordinates: `lon(lat, lon)`.
+    /// An array that is not the coordinates, such as `lon(lat, lon)`.
     Array,
-    /// Another member, so that no dimension can have this name.
+    /// Another member, which prevents any dimension from having this name.
     Other,
     /// The group itself declares the length.
     Kept,
@@ -76,7 +76,7 @@ impl Dimensions {
         record: Option<&Record>,
         paths: Option<&[Option<NodePath>]>,
     ) {
-        // The dimension of an array in place of a null dataspace has a generated name.
+        // An array that represents a null dataspace has a dimension with a generated name.
         let has_names = record.is_none_or(|record| !record.is_null);
         let mut names = node.filter(|_| has_names).and_then(names);
         let shape = node.map(shape).unwrap_or_default();
@@ -131,12 +131,12 @@ impl Dimensions {
         (self.owners.get(name) != Some(&Owner::Other) && is_name(name)).then_some(size)
     }
 
-    /// Whether the array `name` has the coordinates of a dimension.
+    /// Whether the array `name` holds the coordinates of a dimension.
     pub(in crate::format::zarr) fn has_coordinates(&self, name: &str) -> bool {
         self.size(name).is_some() && self.owners.get(name) == Some(&Owner::Coordinates)
     }
 
-    /// The length of the dimension that has the name of the array `name`, which is not its coordinates.
+    /// The length of the dimension that shares its name with the array `name`, which is not its coordinates.
     pub(in crate::format::zarr) fn beside(&self, name: &str) -> Option<Extent> {
         (self.owners.get(name) == Some(&Owner::Array)).then(|| self.size(name).map(Extent::Fixed))?
     }
@@ -156,8 +156,8 @@ impl Dimensions {
 }
 
 impl ZarrSource {
-    /// The dimensions of the group of a node, if the node names any, or is a scalar, beside which there may be a
-    /// dimension of its name.
+    /// The dimensions of the group of a node, if the node names any, or if it is a scalar, since there may be a
+    /// dimension with the same name.
     pub(in crate::format::zarr) fn dimensions_for(
         &self,
         path: &NodePath,
@@ -180,7 +180,7 @@ impl ZarrSource {
         Ok(dimensions)
     }
 
-    /// The dimensions of a group that was listed before.
+    /// The dimensions of a group that has been listed before.
     fn known_dimensions(&self, group: &NodePath) -> Option<Arc<Dimensions>> {
         unpoisoned(&self.dimensions).get(group).map(Arc::clone)
     }
@@ -193,7 +193,7 @@ impl ZarrSource {
         known.insert(group.clone(), dimensions);
     }
 
-    /// The paths of an array's dimensions in its record or in that of the NetCDF library; `None` without both.
+    /// The paths of an array's dimensions in its record or in that of the NetCDF library; `None` if both are missing.
     pub(in crate::format::zarr) fn paths(
         &self,
         node: &Node,
@@ -206,7 +206,7 @@ impl ZarrSource {
             return Ok(Some(paths.clone()));
         }
         let Some(paths) = self.referenced(node) else { return Ok(None) };
-        // Names that another program has set since override recorded paths.
+        // Names that another program has set since then override recorded paths.
         let names = of_attribute(node);
         let is_named = |index: usize, path: &NodePath| match names.as_ref().map(|names| names.get(index)) {
             Some(name) => name.is_some_and(|name| name.as_deref() == Some(path.name())),
@@ -225,7 +225,7 @@ impl ZarrSource {
     /// The paths of an array's dimensions in the record of the NetCDF library.
     fn referenced(&self, node: &Node) -> Option<Vec<Option<NodePath>>> {
         let mut paths = nczarr::references(node, shape(node))?;
-        // The NetCDF library uses the names of groups in the store.
+        // The NetCDF library uses the stored names of groups.
         for path in paths.iter_mut().flatten() {
             let group = Key::new(path.parent()?.as_str().trim_start_matches('/')).ok()?;
             let rest = node.path.as_str().strip_prefix(group.as_str());
@@ -236,8 +236,8 @@ impl ZarrSource {
         Some(paths)
     }
 
-    /// The dimension without coordinates at `path`, if its group was listed and has it: a group may have many, and need
-    /// not be read again for each.
+    /// The dimension without coordinates at `path`, if its group has been listed and has this dimension. A group may
+    /// have many of them and need not be read again for each.
     pub(in crate::format::zarr) fn known_dimension(&self, path: &NodePath) -> Option<Entry> {
         let dimensions = self.known_dimensions(&path.parent()?)?;
         dimensions.is_of_group.get()?;

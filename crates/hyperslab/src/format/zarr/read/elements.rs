@@ -30,15 +30,15 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The datatype of the elements of an array in the model.
+/// The datatype that the elements of an array have in the model.
 pub(in crate::format::zarr) struct ElementType {
     pub(in crate::format::zarr) datatype: Arc<Datatype>,
-    /// The stored form, if a record has the datatype.
+    /// The stored form, if a record states the datatype.
     lowering: Option<Lowering>,
 }
 
 impl ElementType {
-    /// The datatype from the stored one and the record.
+    /// Determines the datatype from the stored one and the record.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the recorded datatype is not stored in this
@@ -61,7 +61,7 @@ impl ElementType {
             Metadata::V2Array { array, .. } => (&array.dtype.data_type, Version::V2),
             _ => return Err(Error::invalid("a group has no type")),
         };
-        // The facts at the time of writing follow from the stored datatype.
+        // The facts at the time of writing can be derived from the stored datatype.
         let facts = Facts { is_unicode: *data_type != DataType::Bytes, ..Facts::default() };
         let lowering = Lowering::new(&datatype, &storage, version, facts)?.stored_as(data_type);
         let lowering = lowering.with_spaces_back(record.is_some_and(|record| record.is_padded));
@@ -84,15 +84,15 @@ impl ElementType {
         stored.get(..stored.len().saturating_sub(self.trailing())).unwrap_or_default()
     }
 
-    /// Converts the storage of stored elements to that of these elements.
+    /// Converts the storage of the stored elements to that of the model's elements.
     ///
     /// # Errors
-    /// If the fill value is not an element.
+    /// If the fill value is not a valid element.
     pub(in crate::format::zarr) fn see(&self, record: Option<&Record>, storage: &mut Storage) -> Result<()> {
         for shape in [&mut storage.chunk, &mut storage.shard].into_iter().flatten() {
             shape.truncate(shape.len().saturating_sub(self.trailing()));
         }
-        // In NDL a scalar has neither chunks nor filters.
+        // In NDL, a scalar has neither chunks nor filters.
         if record.is_some_and(|record| record.is_null) || storage.chunk.as_ref().is_some_and(Vec::is_empty) {
             (storage.chunk, storage.shard) = (None, None);
             storage.filters.clear();
@@ -135,19 +135,19 @@ impl ElementType {
     }
 }
 
-/// What must be known of an array to write elements of it.
+/// What must be known of an array in order to write its elements.
 pub(in crate::format::zarr) struct WritableElements {
     pub(in crate::format::zarr) datatype: Arc<Datatype>,
     pub(in crate::format::zarr) lowering: Lowering,
     pub(in crate::format::zarr) extents: Vec<u64>,
-    /// The shape of what is written at once: a shard, or a chunk.
+    /// The shape of the unit of writing: a shard or a chunk.
     pub(in crate::format::zarr) unit: Vec<u64>,
 }
 
-/// How elements of an array are written.
+/// How the elements of an array are written.
 ///
 /// # Errors
-/// If the array has no elements, or its record is not that of its type.
+/// If the array has no elements, or its record does not match its type.
 pub(in crate::format::zarr) fn writable(node: &Node, record: Option<&Record>) -> Result<WritableElements> {
     let element = ElementType::new(node, record)?;
     if record.is_some_and(|record| record.is_null) {
@@ -168,7 +168,7 @@ pub(in crate::format::zarr) fn writable(node: &Node, record: Option<&Record>) ->
     Ok(WritableElements { datatype, lowering, extents, unit })
 }
 
-/// Whether two datatypes have the same elements, in any encoding of structs.
+/// Whether two data types have the same elements, regardless of the encoding of structs.
 fn is_of(stored: &DataType, lowered: &DataType) -> bool {
     match (stored, lowered) {
         (DataType::Struct(stored), DataType::Struct(lowered)) => stored.packed() == lowered.packed(),
@@ -180,16 +180,17 @@ pub(in crate::format::zarr) struct ZarrArray {
     hierarchy: Hierarchy,
     pool: Pool,
     node: Arc<Node>,
-    /// `None` if codecs are unknown. The stored size can still be computed.
+    /// `None` if codecs are unknown. The stored size can be computed nevertheless.
     array: Option<Array>,
     element: ElementType,
     extents: Option<Vec<u64>>,
     chunk: Vec<u64>,
-    /// The UTF-32 texts in rows.
+    /// The UTF-32 strings in rows.
     utf32: Vec<(usize, usize)>,
-    /// Whether a record states that.
+    /// Whether a record states that readers of the source treat the fill value as missing.
     fill_is_missing: bool,
-    /// Whether the fill value is in a record: chunks that are absent have that of the store, which other elements had.
+    /// Whether the fill value is in a record. Absent chunks then stand for elements that had the fill value of the
+    /// store.
     fill_is_recorded: bool,
 }
 
@@ -246,13 +247,13 @@ impl ZarrArray {
     /// The grid of the chunks or shards, even if codecs are unknown.
     fn grid(&self) -> Result<Cow<'_, Grid>> {
         match &self.array {
-            // A grid of chunks of several sizes may take much memory.
+            // A grid with chunks of several sizes may take much memory.
             Some(array) => Ok(Cow::Borrowed(array.grid())),
             None => self.node.grid(self.hierarchy.limits()).map(Cow::Owned),
         }
     }
 
-    /// The region of the stored array for a region of the array.
+    /// The region of the stored array that corresponds to a region of the array.
     fn stored_region<'r>(&self, region: &'r Region) -> Cow<'r, Region> {
         let Some(lowering) = self.element.lowering.as_ref().filter(|of| !of.trailing.is_empty()) else {
             return Cow::Borrowed(region);
@@ -400,7 +401,7 @@ impl ArraySource for ZarrArray {
         let inner_chunk = self.array.as_ref().and_then(Array::inner_chunk);
         let mut shards = Vec::new();
         self.hierarchy.chunks(&self.node, &mut |_, index| {
-            // Chunks beyond the current extents, left from a longer array, are ignored.
+            // Chunks beyond the current extents, left over from a longer array, are ignored.
             if index.iter().zip(&along).all(|(at, count)| at < count) {
                 outer.written += 1;
                 shards.extend(inner_chunk.map(|_| index.to_vec()));
@@ -442,7 +443,8 @@ impl ArraySource for ZarrArray {
             }
         };
         let along_inner = array.map(|(_, inner)| Grid::regular(inner)?.chunks_along(&extents)).transpose()?;
-        // The dimensions of an array datatype are stored dimensions. An element that spans several chunks has no place.
+        // The dimensions of an array datatype are stored dimensions. An element that spans several chunks has no
+        // position.
         if along_inner.as_ref().unwrap_or(&along).iter().skip(rank).any(|count| *count > 1) {
             return Ok(ChunkPlacement::Nowhere);
         }
@@ -453,7 +455,7 @@ impl ArraySource for ZarrArray {
         };
         self.pool.alone(|scratch| {
             self.hierarchy.chunks(&self.node, &mut |key, index| {
-                // Chunks beyond the current extents, left from a longer array, are ignored.
+                // Chunks beyond the current extents, left over from a longer array, are ignored.
                 if !index.iter().zip(&along).all(|(at, count)| at < count) {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -480,12 +482,12 @@ impl ArraySource for ZarrArray {
     }
 
     fn is_unwritten(&self) -> Result<bool> {
-        // An unreadable array is not treated as fill values, even if nothing is stored.
+        // An unreadable array is not treated as unwritten, even if nothing is stored.
         Ok(self.array.is_some() && !self.fill_is_recorded && !self.hierarchy.has_chunks(&self.node)?)
     }
 }
 
-/// The shape of the data under one key: the largest chunk or shard.
+/// The shape of the data stored under one key: the largest chunk or shard.
 fn outer_chunk(node: &Node) -> Vec<u64> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => match &*array.chunk_grid {

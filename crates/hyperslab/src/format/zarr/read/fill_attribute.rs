@@ -1,4 +1,5 @@
-//! The attribute `_FillValue` as xarray writes it in version 3: JSON that the datatype of the array gives a meaning.
+//! The attribute `_FillValue` as xarray writes it in version 3: JSON whose meaning depends on the datatype of the
+//! array.
 
 use super::attribute;
 use super::elements::ElementType;
@@ -11,8 +12,8 @@ use hyperslab_zarr::data_type::{DataType, base64};
 use hyperslab_zarr::hierarchy::Node as ZarrNode;
 use hyperslab_zarr::json::{Json, Number};
 
-/// The attribute of an array in the type of its elements. `None` if that is the type of its JSON, the JSON means no
-/// element, or the record has the attribute that it was converted from.
+/// The `_FillValue` attribute of an array, in the type of its elements. `None` if its JSON already has that type or
+/// does not represent an element, or if the record has the attribute from which it was converted.
 ///
 /// # Errors
 /// If the record has a datatype that is not stored in this form.
@@ -32,8 +33,8 @@ pub(in crate::format::zarr) fn typed(node: &ZarrNode, record: Option<&Record>) -
     Ok(value.map(|value| Attribute::new(Vec::new(), datatype, value)))
 }
 
-/// The JSON of the attribute as NDL writes the element. Floating-point numbers are the bytes of a double, little-endian,
-/// in base64, and complex numbers two of them.
+/// The JSON of the attribute in the form in which NDL writes the element. Floating-point numbers are the little-endian
+/// bytes of a double in base64, and complex numbers are two of them.
 pub(in crate::format::zarr) fn decoded(of: &DataType, shown: &Json) -> Option<Json> {
     match (of, shown) {
         (DataType::Integer { .. }, Json::Number(_)) => Some(shown.clone()),
@@ -46,7 +47,7 @@ pub(in crate::format::zarr) fn decoded(of: &DataType, shown: &Json) -> Option<Js
     }
 }
 
-/// The double whose bytes a text in base64 has.
+/// The double whose bytes a string contains in base64.
 pub(in crate::format::zarr) fn double(text: &str) -> Option<f64> {
     Some(f64::from_le_bytes(base64::decode(text)?.try_into().ok()?))
 }

@@ -21,7 +21,7 @@ use hyperslab_zarr::record as zarr_record;
 use std::sync::Arc;
 
 impl ZarrSource {
-    /// The entry of a node in a list, with the sizes and names of its dimensions.
+    /// The entry of a node in a listing, with the sizes and names of its dimensions.
     pub(in crate::format::zarr) fn item(&self, node: &ZarrNode) -> Result<Item> {
         let record = self.record(node)?;
         let Some(storage) = array_storage(node, record.as_ref(), self.raw)? else { return Ok(Item::Group) };
@@ -73,12 +73,12 @@ impl ZarrSource {
         let shape = self.named_shape(node, record.as_ref(), element.trailing())?;
         let shape = resolved(&shape, path.name(), &group, &dimensions);
         let datatype = Some(element.datatype);
-        // With recorded paths, other names are generated ones.
+        // If paths are recorded, other names are generated ones.
         if record.as_ref().is_none_or(|record| record.dimensions.is_none()) {
             self.note_names(node, &shape, &mut storage)?;
         }
         if path.is_root() {
-            // Only groups can have it in a document.
+            // In a document, only groups can have it.
             storage.native_mut("zarr")?.insert(0, ("root".to_owned(), Directive::Bool(true)));
         }
         Ok(match dimensions.has_coordinates(path.name()) {
@@ -101,7 +101,7 @@ impl ZarrSource {
         })
     }
 
-    /// The shape with its dimension names as paths outside of any group, or with the recorded paths.
+    /// The shape, with its dimension names as paths outside of any group, or with the recorded paths.
     fn named_shape(&self, node: &ZarrNode, record: Option<&Record>, trailing: usize) -> Result<Shape> {
         if record.is_some_and(|record| record.is_null) {
             return Ok(Shape::Null);
@@ -110,7 +110,7 @@ impl ZarrSource {
         let mut names = names.unwrap_or_default().into_iter();
         let stored = dimensions::shape(node);
         let stored = stored.get(..stored.len().saturating_sub(trailing)).unwrap_or_default();
-        // The datatype of the elements reports errors of the record.
+        // Errors of the record are reported by the datatype of the elements.
         let own = record.and_then(|record| record.current(stored).ok()).unwrap_or_else(|| stored.to_vec());
         let paths = self.paths(node, record)?;
         let dims = own.into_iter().enumerate().map(|(index, current)| {
@@ -135,7 +135,7 @@ impl ZarrSource {
     fn note_names(&self, node: &ZarrNode, shape: &Shape, storage: &mut Storage) -> Result<()> {
         let names = match (&node.metadata, self.raw) {
             (Metadata::V3(v3::NodeMetadata::Array(array)), true) => array.dimension_names.clone(),
-            // Stored as the attribute.
+            // It is stored as the attribute.
             (_, true) => None,
             _ => dimensions::names(node),
         };
@@ -192,7 +192,7 @@ impl ZarrSource {
     }
 }
 
-/// The storage of an array; `None` for a group. A record is a member only if `is_raw`.
+/// The storage of an array; `None` for a group. A record counts as a member only if `is_raw`.
 fn array_storage(node: &ZarrNode, record: Option<&Record>, is_raw: bool) -> Result<Option<Storage>> {
     let shape = dimensions::shape(node);
     let longest = record.map_or_else(|| shape.to_vec(), |record| record.longest(shape));
@@ -203,10 +203,10 @@ fn array_storage(node: &ZarrNode, record: Option<&Record>, is_raw: bool) -> Resu
     }
 }
 
-/// The storage of an array as it is described, without what its record has of where it came from.
+/// The storage of an array as it is described, without its original storage from the record.
 ///
 /// # Errors
-/// If the node is a group, or its record does not fit it.
+/// If the node is a group or its record does not fit it.
 pub(in crate::format::zarr) fn shown_storage(node: &ZarrNode) -> Result<Storage> {
     let record = Record::of(node)?;
     let group = || Error::invalid("a group has no elements");
@@ -232,7 +232,7 @@ pub(in crate::format::zarr) fn datatype_of(
     }
 }
 
-/// The datatype of the elements of an array of version 3.
+/// The datatype of the elements of a version 3 array.
 pub(in crate::format::zarr) fn version_3(node: &ZarrNode) -> Option<&DataType> {
     match &node.metadata {
         Metadata::V3(v3::NodeMetadata::Array(array)) => Some(&array.data_type),

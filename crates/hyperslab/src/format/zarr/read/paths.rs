@@ -29,7 +29,7 @@ impl ZarrSource {
         Key::new(path.as_str().trim_start_matches('/'))
     }
 
-    /// The path under which the node at `key` is shown, after it was found there.
+    /// The path under which the node at `key` is displayed, once it has been found there.
     pub(in crate::format::zarr) fn seen(&self, key: &Key) -> Option<NodePath> {
         let renamed = unpoisoned(&self.renamed);
         let ends = key.as_str().match_indices('/').map(|(at, _)| at);
@@ -53,7 +53,7 @@ impl ZarrSource {
         Ok(self.hierarchy.node(key)?.map(Arc::new))
     }
 
-    /// Whether there is a node at `key`, readable or not, that is not shown under another name.
+    /// Whether there is a node at `key`, readable or not, that is not displayed under another name.
     pub(in crate::format::zarr) fn is_there(&self, key: &Key) -> bool {
         match self.hierarchy.node(key) {
             Ok(Some(node)) => self.raw || name::recorded(&node).is_none(),
@@ -62,7 +62,7 @@ impl ZarrSource {
         }
     }
 
-    /// Finds a node by its shown names, group by group.
+    /// Finds a node by its displayed names, group by group.
     pub(in crate::format::zarr) fn search(&self, path: &NodePath) -> Result<Option<Key>> {
         let mut way: Vec<_> = std::iter::successors(Some(path.clone()), NodePath::parent).collect();
         way.reverse();
@@ -70,7 +70,7 @@ impl ZarrSource {
             if self.is_array(&self.key(group)?)? {
                 return Ok(None);
             }
-            // Adding the members records the keys of encoded names.
+            // Listing the members records the keys of encoded names.
             if !self.list(group)?.entries.iter().any(|entry| entry.handle.path == *member) {
                 return Ok(None);
             }
@@ -111,7 +111,7 @@ impl ZarrSource {
                     _ => None,
                 };
                 let recorded = recorded.filter(|name| {
-                    // Names must not be paths, so that names of directories cannot lead elsewhere.
+                    // Names must not be paths, so that the names of directories cannot lead elsewhere.
                     !name.is_empty() && !name.contains('/') && !stored.contains(name.as_str())
                 });
                 let path = match recorded.filter(|name| given.insert(name.clone())) {
@@ -162,7 +162,7 @@ impl ZarrSource {
         Ok(listing)
     }
 
-    /// The kinds of some children of a group, found by all threads.
+    /// The kinds of some children of a group, determined by all threads.
     fn look_at(&self, children: &[Child]) -> Result<Vec<Found>> {
         let mut found: Vec<Found> = children.iter().map(|_| Found::Nothing).collect();
         let parts = children.chunks(AT_ONCE).zip(found.chunks_mut(AT_ONCE));
@@ -227,7 +227,7 @@ impl ZarrSource {
     }
 }
 
-/// The members of a group, before their dimensions are resolved.
+/// The members of a group before their dimensions are resolved.
 #[derive(Default)]
 pub(in crate::format::zarr) struct Listing {
     pub(in crate::format::zarr) entries: Vec<Entry>,
@@ -246,7 +246,7 @@ enum Found {
     Nothing,
 }
 
-/// A handle with an id made from the path, since nodes have no numbers.
+/// A handle with an ID derived from the path, since nodes have no numbers.
 pub(in crate::format::zarr) fn handle(path: NodePath) -> Handle {
     let mut hasher = DefaultHasher::new();
     path.as_str().hash(&mut hasher);
@@ -256,5 +256,6 @@ pub(in crate::format::zarr) fn handle(path: NodePath) -> Handle {
 /// The maximum number of cached nodes of a group.
 const MAX_RECENT: usize = 1024;
 
-/// The number of children that one thread reads at a time. For fewer children, starting a thread takes longer.
+/// The number of children that a thread reads at a time. For fewer children, starting a thread takes longer than
+/// reading.
 const AT_ONCE: usize = 16;

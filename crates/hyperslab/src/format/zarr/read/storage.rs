@@ -1,4 +1,4 @@
-//! Converts the storage of arrays to directives of NDL, and native ones of Zarr.
+//! Converts the storage of arrays to NDL directives and native Zarr directives.
 
 use super::datatype::{is_lossless, utf32_spans};
 use super::{datatype, elements};
@@ -13,7 +13,7 @@ use hyperslab_zarr::metadata::v2::{self, CodecConfiguration};
 use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, v3};
 use hyperslab_zarr::record;
 
-/// The storage of an array of version 3. `longest` are its maximum extents. Its record is a member only if `is_raw`.
+/// The storage of a version 3 array. `longest` are its maximum extents. Its record counts as a member only if `is_raw`.
 pub(in crate::format::zarr) fn of_v3(
     array: &v3::ArrayMetadata,
     longest: &[u64],
@@ -36,7 +36,7 @@ pub(in crate::format::zarr) fn of_v3(
     let elements = hyperslab_zarr::codec::elements(&array.data_type, ByteOrder::Little);
     let shape = longest;
     match (shape.is_empty(), sharding(&array.codecs)) {
-        // In NDL scalars have neither chunks nor filters.
+        // In NDL, scalars have neither chunks nor filters.
         (true, _) => {
             if !array.codecs.iter().all(is_plain) {
                 native.push(("codecs", codecs(&array.codecs)));
@@ -51,7 +51,7 @@ pub(in crate::format::zarr) fn of_v3(
                 array.codecs.iter().filter(|codec| codec.name != SHARDING).cloned().collect();
             storage.shard = grid.map(|shard| within("shard_shape", shard, shape, &mut native));
             match sharding(&inner) {
-                // For shards inside of shards, NDL can express the outermost and the innermost.
+                // For nested shards, NDL can express only the outermost and the innermost level.
                 Some(_) => {
                     native.push(("codecs", codecs(&array.codecs)));
                     let (innermost, chunk) = innermost(inner, chunk);
@@ -81,7 +81,7 @@ pub(in crate::format::zarr) fn of_v3(
     Ok(storage)
 }
 
-/// The storage of an array of version 2. `longest` are its maximum extents.
+/// The storage of a version 2 array. `longest` are its maximum extents.
 pub(in crate::format::zarr) fn of_v2(array: &v2::ArrayMetadata, longest: &[u64]) -> Result<Storage> {
     let (_, element) = datatype::datatype(&array.dtype.data_type, array.dtype.byte_order)?;
     let mut storage = Storage { element, layout: Some(Layout::Chunked), ..Storage::default() };
@@ -137,7 +137,7 @@ pub(in crate::format::zarr) fn clear_layout_directives(
 ) {
     directives.retain(|(key, _)| match key.as_str() {
         "chunk_grid" | "chunk_shape" | "chunks" | "shard_shape" => !cut,
-        // For shards inside of shards, the codecs have their shapes.
+        // For nested shards, the codecs contain their shapes.
         "codecs" | "filter" => !cut && !filtered,
         _ => true,
     });
@@ -164,7 +164,7 @@ fn put(native: Vec<(&str, Directive)>, storage: &mut Storage) -> Result<()> {
     Ok(())
 }
 
-/// Adds the data type of the document, unless the datatype of the model would be written the same.
+/// Adds the data type of the document, unless the datatype of the model would be written in the same way.
 fn note_type(
     data_type: &DataType,
     json: &Json,
@@ -187,7 +187,7 @@ fn note_unknown(unknown: &Object, native: &mut Vec<(&str, Directive)>) {
     }
 }
 
-/// Adds unusual properties of the index of shards.
+/// Adds unusual properties of the shard index.
 fn note_index(shard: &Object, native: &mut Vec<(&str, Directive)>) {
     if let Some(location) = shard.get("index_location").filter(|location| location.as_str() != Some("end")) {
         native.push(("index_location", directive(location)));
@@ -253,7 +253,7 @@ fn filters(codecs: &[Extension], elements: &Elements) -> Vec<Filter> {
     codecs.iter().filter(|codec| !is_plain(codec)).map(|codec| filter::registered(codec, elements)).collect()
 }
 
-/// Whether a codec adds nothing to datatype and byte order.
+/// Whether a codec adds nothing to the datatype and byte order.
 fn is_plain(codec: &Extension) -> bool {
     ["bytes", "vlen-utf8", "vlen-bytes"].contains(&codec.name.as_str())
 }

@@ -25,9 +25,9 @@ pub(super) struct ZarrEncoder {
     writer: ArrayWriter,
     lowering: Lowering,
     chunk: Vec<u64>,
-    /// The stored form of chunks; `None` if they are not the elements of the source one after the other.
+    /// The stored form of chunks; `None` if they are not the plain sequence of the elements of the source.
     raw: Option<StoredForm>,
-    /// Whether the user asked for the filters.
+    /// Whether the user requested the filters.
     is_asked: bool,
     /// The shape of an inner chunk, if shards are divided only along dimensions of the array.
     inner: Option<Vec<u64>>,
@@ -37,7 +37,7 @@ pub(super) struct ZarrEncoder {
 }
 
 impl<'a> ZarrArrayTarget<'a> {
-    /// `is_ordered` is whether the store needs chunks in order.
+    /// `is_ordered` states whether the store needs chunks in order.
     pub(super) fn new(
         encoder: ZarrEncoder,
         is_ordered: bool,
@@ -91,14 +91,14 @@ impl ZarrEncoder {
             (Some(trailing) == writer.shape().get(rank..)).then(|| inner.to_vec())
         });
         let raw = raw_form(&writer, &lowering, &chunk);
-        // A rounded fill value marks nothing any more.
+        // A rounded fill value would no longer mark anything.
         if let (Some(attributes), Some(datatype)) = (node.attributes(), node.datatype()) {
             writer.spare(Meaning::as_stored(attributes, datatype).missing.floats());
         }
         ZarrEncoder { writer, lowering, chunk, raw, is_asked, inner, own, needs_unwritten }
     }
 
-    /// The stored chunk index: the dimensions of a lowered datatype have one chunk each.
+    /// The stored chunk index: each dimension of a lowered datatype has only one chunk.
     pub(super) fn index(&self, index: &[u64]) -> Vec<u64> {
         index.iter().copied().chain(self.lowering.trailing.iter().map(|_| 0)).collect()
     }
@@ -147,7 +147,7 @@ impl Encoder for ZarrEncoder {
 
     fn can_copy_raw_at(&self, index: &[u64]) -> bool {
         let Some(own) = &self.own else { return true };
-        // Elements of a chunk past the end of a shorter array would be visible here.
+        // Elements of a chunk beyond the end of a shorter array would be visible here.
         let mut dims = index.iter().zip(&self.chunk).zip(own.iter().zip(self.writer.shape()));
         dims.all(|((at, size), (own, full))| {
             own == full || at.saturating_add(1).saturating_mul(*size) <= *own

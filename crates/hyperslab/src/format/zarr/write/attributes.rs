@@ -1,4 +1,4 @@
-//! Attributes as JSON that readers see; a record keeps the content that JSON cannot represent.
+//! Attributes as JSON that readers see. A record keeps the content that JSON cannot represent.
 
 use super::NCZARR;
 use super::lowerings::{
@@ -42,7 +42,7 @@ pub(super) fn of_group(
     Ok(GroupDefinition { attributes, record })
 }
 
-/// The attributes that all readers see. The rest is added to the record. `of` is the datatype of an array in version 3.
+/// The attributes that all readers see. The rest is added to the record. `of` is the data type of a version 3 array.
 ///
 /// # Errors
 /// If NDL cannot express an attribute.
@@ -124,7 +124,7 @@ pub(super) fn visible(
         let types = Object::from_iter([("types".to_owned(), Json::Object(types))]);
         out.insert(nczarr::ATTRIBUTES, Json::Object(types));
     }
-    // Readers find attributes that only the record has after all others.
+    // Readers list attributes that exist only in the record after all others.
     let (seen, unseen): (Vec<_>, Vec<_>) = readable.keys().partition(|name| out.get(name).is_some());
     if !seen.iter().chain(&unseen).eq(&readable.keys().collect::<Vec<_>>()) {
         let order = readable.keys().map(|name| Json::from(name.as_str())).collect();
@@ -139,7 +139,7 @@ pub(super) fn visible(
     Ok(out)
 }
 
-/// Records content that only the format of the source has.
+/// Records content that only the source format can represent.
 pub(super) fn record_native(
     path: &NodePath,
     storage: &Storage,
@@ -152,14 +152,14 @@ pub(super) fn record_native(
     }
 }
 
-/// Notes content that only the format of the source has.
+/// Notes content that only the source format can represent.
 pub(super) fn note_native(path: &NodePath, storage: &Storage, losses: &mut dyn Losses) {
     for (format, key, _) in content(storage) {
         losses.note(&NATIVE, path.to_string(), Some(format!("{format} directive {key}")));
     }
 }
 
-/// The text that readers see instead of one that is not UTF-8.
+/// The string that readers see in place of one that is not UTF-8.
 pub(in crate::format::zarr) fn text_of_bytes(datatype: &Datatype, value: &Values) -> Option<Json> {
     match Elements::new(datatype, value).next()?.get() {
         Element::Text(bytes) => Some(Json::from(&*String::from_utf8_lossy(bytes))),
@@ -171,7 +171,7 @@ fn is_single(attribute: &Attribute) -> bool {
     matches!(attribute.datatype.resolved(), Datatype::Float(Float::Single))
 }
 
-/// A number of single precision with all digits of the double that readers make of it.
+/// A single-precision number with all digits of the double to which readers convert it.
 fn widened(json: Json) -> Json {
     let Json::Number(number) = json else { return json };
     let single: Option<f32> = number.as_str().parse().ok();
@@ -193,7 +193,7 @@ pub(super) fn note_changed(path: &NodePath, attributes: &Attributes, losses: &mu
     }
 }
 
-/// The JSON of `_FillValue` for readers that do not treat the fill value as missing without it; `None` if they could
+/// The JSON of `_FillValue` for readers that would not otherwise treat the fill value as missing; `None` if they could
 /// not read it.
 ///
 /// # Errors
@@ -217,7 +217,7 @@ fn owned((name, json): (&str, &Json)) -> (String, Json) {
     (name.to_owned(), json.clone())
 }
 
-/// Whether an attribute of this name has another meaning to readers.
+/// Whether an attribute of this name has a special meaning to readers.
 pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
     name == record::MEMBER
         || name == record::ATTRIBUTE
@@ -226,7 +226,7 @@ pub(in crate::format::zarr) fn is_reserved(name: &str) -> bool {
         || name.to_ascii_lowercase().starts_with("_nczarr_")
 }
 
-/// The JSON in an attribute that was read from JSON of Zarr and is kept as text; `None` for other attributes.
+/// The JSON of an attribute that was read from Zarr JSON and is kept as text; `None` for other attributes.
 fn of_json(attribute: &Attribute) -> Option<Json> {
     let is_one = attribute.shape.as_ref().is_some_and(Vec::is_empty);
     if !is_one || !lowering::is_json(&attribute.native) {
@@ -237,9 +237,9 @@ fn of_json(attribute: &Attribute) -> Option<Json> {
     json_of_text(text)
 }
 
-/// The value of an attribute in the JSON from which zarr-python and xarray get the same numbers and texts: bare NaN and
-/// infinities, all digits of doubles, booleans, complex numbers as pairs. Texts that are not UTF-8 have replacement
-/// characters, as in netCDF4.
+/// The value of an attribute in the JSON form from which zarr-python and xarray read the same numbers and strings: bare
+/// NaN and infinities, all digits of doubles, booleans, complex numbers as pairs. Strings that are not UTF-8 contain
+/// replacement characters, as in netCDF4.
 fn shown(attribute: &Attribute, value: Json) -> Json {
     let datatype = attribute.datatype.resolved();
     let rank = attribute.shape.as_ref().map_or(0, Vec::len);
@@ -263,7 +263,7 @@ fn shown(attribute: &Attribute, value: Json) -> Json {
     }
 }
 
-/// Changes the items of lists of `rank` levels.
+/// Changes the items of lists that are nested `rank` levels deep.
 fn each(json: Json, rank: usize, change: &dyn Fn(Json) -> Json) -> Json {
     match json {
         Json::Array(items) if rank > 0 => {
@@ -273,12 +273,12 @@ fn each(json: Json, rank: usize, change: &dyn Fn(Json) -> Json) -> Json {
     }
 }
 
-/// A bare NaN or infinity for the text in which NDL writes it.
+/// A bare NaN or infinity for the string that NDL writes for it.
 fn word(json: Json) -> Json {
     json.as_str().and_then(Number::of_word).map_or(json, Json::Number)
 }
 
-/// Whether JSON has a bare NaN or infinity.
+/// Whether JSON contains a bare NaN or infinity.
 fn has_word(json: &Json) -> bool {
     match json {
         Json::Number(number) => number.is_word(),
@@ -304,12 +304,12 @@ pub(in crate::format::zarr) fn is_shown_as(recorded: &Json, json: &Json) -> bool
     }
 }
 
-/// Parses a text that contains JSON, as readers see it.
+/// Parses a string that contains JSON, as readers see it.
 pub(in crate::format::zarr) fn json_of_text(text: &[u8]) -> Option<Json> {
     Json::parse_document(v2::ATTRIBUTES, text, &Limits::default()).ok()
 }
 
-/// Whether reading the JSON restores the attribute, without a record.
+/// Whether reading the JSON restores the attribute without a record.
 fn reads_as(json: &Json, attribute: &Attribute) -> bool {
     attribute::attribute(json).is_ok_and(|read| {
         same(&read, attribute) && read.native.is_empty() != lowering::is_json(&attribute.native)
@@ -348,9 +348,9 @@ fn integer(value: i128) -> Option<Json> {
     signed.or_else(|| u64::try_from(value).ok().map(Number::integer)).map(Json::Number)
 }
 
-/// The JSON of the attribute `_FillValue` as xarray reads it in version 3, by the datatype of the array. Floating-point
-/// numbers are the bytes of a double, little-endian, in base64. `Some(None)` if the JSON is as for other attributes;
-/// `None` if xarray would fail to open a store with it.
+/// The JSON of the attribute `_FillValue` as xarray reads it in version 3, depending on the data type of the array.
+/// Floating-point numbers are the little-endian bytes of a double in base64. `Some(None)` if the JSON is the same as
+/// for other attributes; `None` if it would prevent xarray from opening the store.
 pub(in crate::format::zarr) fn fill_value(
     of: &DataType,
     attribute: &Attribute,
@@ -365,7 +365,7 @@ pub(in crate::format::zarr) fn fill_value(
     let mut elements = Elements::new(&attribute.datatype, &attribute.value);
     let (first, is_one) = (elements.next()?.get(), elements.next().is_none());
     match of {
-        // The form that it must have.
+        // It already has the required form.
         DataType::Float(_) | DataType::Complex(_) if decoded(of, json).is_some() => Some(None),
         _ if !is_one => None,
         DataType::Float(_) => number(first).map(|value| Some(coded(value))),
@@ -374,10 +374,10 @@ pub(in crate::format::zarr) fn fill_value(
             let [re, im] = *parts;
             Some(Some(Json::Array(vec![coded(number(re)?), coded(number(im)?)])))
         }
-        // xarray cuts fractions off, so that other elements would be missing, and refuses NaN.
+        // xarray truncates fractions, so different elements would be missing, and rejects NaN.
         DataType::Integer { .. } if matches!(first, Element::Float(value) if value.fract() != 0.0) => None,
         DataType::Integer { .. } if matches!(json, Json::Number(_)) => Some(None),
-        // A list of one number, as HDF5 has it, and a member of an enumeration are numbers to xarray.
+        // To xarray, a list of one number, as in HDF5, and a member of an enumeration are numbers.
         DataType::Integer { .. } => match first {
             Element::Int(value) | Element::Enum(value, _) => Some(Some(integer(value)?)),
             _ => None,

@@ -1,4 +1,4 @@
-//! Plans an array of the model as an array of Zarr: the definition, the lowering of elements, and the record.
+//! Plans an array of the model as a Zarr array: the definition, the lowering of elements, and the record.
 
 mod codecs;
 mod dimensions;
@@ -33,18 +33,18 @@ pub(super) struct ArrayPlan {
     pub(super) lowering: Lowering,
     /// The extents of the array, if it is stored with longer dimensions.
     pub(super) own: Option<Vec<u64>>,
-    /// Whether zarr-python reads the type.
+    /// Whether zarr-python can read the type.
     pub(super) fits_zarr_python: bool,
-    /// Whether chunks must be written that the source never wrote: the store has another fill value.
+    /// Whether chunks that the source never wrote must be written, because the store has a different fill value.
     pub(super) needs_unwritten: bool,
 }
 
-/// What a store says of all its arrays.
+/// The properties that all arrays of a store share.
 pub(super) struct Destination<'a> {
     pub(super) version: Version,
     pub(super) options: &'a TargetOptions,
     pub(super) growing: &'a Growing,
-    /// The names of the dimensions of the array that have none, if all arrays are known.
+    /// The generated names for unnamed dimensions of the array, if all arrays are known.
     pub(super) generated: Option<&'a [Option<String>]>,
 }
 
@@ -56,18 +56,18 @@ struct Described<'n> {
     storage: &'n Storage,
     attributes: &'n Attributes,
     is_dimcoord: bool,
-    /// The length of the dimension of the same name, which the array is not the coordinates of.
+    /// The length of the dimension of the same name, if the array is not its coordinates.
     beside: Option<Extent>,
     /// The version of Zarr to write.
     version: Version,
-    /// How version 3 spells compounds.
+    /// How version 3 represents compounds.
     struct_form: StructForm,
     /// Known facts about the elements.
     facts: Facts,
 }
 
 impl ArrayPlan {
-    /// Plans an array or a dimension coordinate, and notes the content that Zarr stores in another form or loses.
+    /// Plans an array or a dimension coordinate, and notes content that Zarr loses or stores in another form.
     ///
     /// # Errors
     /// If Zarr cannot store the array.
@@ -86,7 +86,7 @@ impl ArrayPlan {
         let Dimensions { shape, own, names } = of.dimensions(&lowering, destination, &mut record, losses);
         of.record_beside(destination.growing, &mut record, losses);
         if own.is_some() {
-            // Elements past the end of the array are visible, with the fill value.
+            // Elements beyond the end of the array are visible and have the fill value.
             of.facts = Facts { is_whole: false, can_fill: false, ..facts };
         }
         let filling = of.filling(&lowering, own.is_some(), &mut record, losses)?;
@@ -153,7 +153,7 @@ impl<'n> Described<'n> {
         })
     }
 
-    /// The separator in chunk keys: that of the option, else that of a source of this version.
+    /// The separator in chunk keys: that of the option, otherwise that of a source of this version.
     fn separator(&self, options: &TargetOptions) -> Option<Separator> {
         let stated = match (options.get(SEPARATOR), self.version) {
             (Some(OptionValue::Word(asked)), _) => asked.as_str(),
@@ -175,7 +175,7 @@ impl<'n> Described<'n> {
         self.path.to_string()
     }
 
-    /// Records the datatype if Zarr stores another one, and the path of a committed datatype.
+    /// Records the datatype if Zarr stores a different one, and the path of a committed datatype.
     fn record_type(&self, lowering: &Lowering, record: &mut Object, losses: &mut dyn Losses) -> Result<()> {
         let datatype = self.datatype.resolved();
         let (stored_type, _) = stored_datatype(&lowering.data_type, None)?;
@@ -305,7 +305,7 @@ impl<'n> Described<'n> {
         if let Some(shard) = &shard {
             definition = definition.shards(inner(shard));
         }
-        // Chunks that the array gets are reported as such.
+        // Chunks that the array is given are reported as such.
         let is_chunked = matches!(self.storage.layout, None | Some(Layout::Chunked));
         if !is_chunked && chunk.is_none() {
             losses.note(&LAYOUT, self.place(), None);
@@ -313,7 +313,7 @@ impl<'n> Described<'n> {
         definition
     }
 
-    /// Whether the writer chooses the chunk shape: the array has none, and is not a scalar. A small array is one chunk.
+    /// Whether the writer chooses the chunk shape: the array has none and is not a scalar. A small array is one chunk.
     fn is_chunked(&self) -> bool {
         self.storage.chunk.is_none() && self.shape.current().is_some_and(|shape| !shape.is_empty())
     }

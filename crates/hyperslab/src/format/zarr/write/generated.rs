@@ -1,8 +1,9 @@
-//! Names for dimensions that have none, which xarray requires: `phony_dim_0` and so on, as netCDF-C names the dimensions
-//! of HDF5 files without dimension scales.
+//! Generated names for unnamed dimensions, which xarray requires: `phony_dim_0` and so on, as netCDF-C names the
+//! dimensions of HDF5 files without dimension scales.
 //!
-//! Dimensions of one length in a group share a name, unless they are in the same array or only one of them can grow.
-//! Numbers are unique in the store, since in xarray a dimension is the same in a group and in the groups below it.
+//! Dimensions of the same length in a group share a name, unless they belong to the same array or only one of them can
+//! grow. Numbers are unique in the store, since in xarray a dimension is the same in a group and in the groups below
+//! it.
 
 use crate::format::zarr::keep::lowering;
 use crate::target::Growing;
@@ -13,24 +14,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 #[derive(Default)]
 pub(super) struct Unnamed {
     groups: Vec<NodePath>,
-    /// The dimensions of arrays without a name, by group.
+    /// The dimensions of arrays that have unnamed dimensions, by group.
     arrays: FxHashMap<NodePath, Vec<Array>>,
     /// The names of dimensions and arrays.
     taken: FxHashSet<String>,
 }
 
-/// The path of an array, and its stored dimensions; `None` for those with a name of their own.
+/// The path of an array and its stored dimensions; `None` for those that already have a name.
 type Array = (NodePath, Vec<Option<Dimension>>);
 
-/// What dimensions of one name have in common.
+/// What dimensions with the same name have in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Dimension {
     size: u64,
     can_grow: bool,
 }
 
-/// The generated names of an array, one for each stored dimension, those of an array datatype last. `None` for dimensions
-/// with a name of their own.
+/// The generated names of an array, one for each stored dimension, with those of an array datatype last. `None` for
+/// dimensions that already have a name.
 pub(super) type Generated = Vec<Option<String>>;
 
 impl Unnamed {
@@ -58,13 +59,13 @@ impl Unnamed {
         }
     }
 
-    /// The names of all arrays that need some.
+    /// The generated names of all arrays that need some.
     pub(super) fn named(&self) -> FxHashMap<NodePath, Generated> {
         let free = (0_u64..).map(|number| format!("phony_dim_{number}"));
         let mut free = free.filter(|name| !self.taken.contains(name));
         let mut named = FxHashMap::default();
         for group in &self.children_first() {
-            // The names of the group, several for dimensions that are alike in one array.
+            // The names of the group. There are several if one array has several such dimensions.
             let mut names: FxHashMap<Dimension, Vec<String>> = FxHashMap::default();
             for (path, stored) in self.arrays.get(group).into_iter().flatten() {
                 let mut used: FxHashMap<Dimension, usize> = FxHashMap::default();
@@ -85,7 +86,7 @@ impl Unnamed {
         named
     }
 
-    /// The groups, each after the groups in it: the order in which netCDF-C numbers dimensions.
+    /// The groups, each after the groups that it contains: the order in which netCDF-C numbers dimensions.
     fn children_first(&self) -> Vec<NodePath> {
         let mut order = Vec::with_capacity(self.groups.len() + 1);
         let mut open = vec![NodePath::root()];

@@ -1,4 +1,4 @@
-//! Content that Zarr stores in another form or loses: what it becomes, and whether a record restores it.
+//! Content that Zarr loses or stores in another form: what replaces it, and whether a record restores it.
 
 use crate::target::{Fate, Loss, lowerings};
 

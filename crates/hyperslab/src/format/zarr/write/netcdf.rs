@@ -1,9 +1,9 @@
-//! Metadata for the NetCDF library, which shows it that dimensions can grow.
+//! Metadata for the NetCDF library, which tells it that dimensions can grow.
 //!
-//! The library sees these dimensions only in stores of version 2 with its own mark. A marked store must list the members
-//! of each group and the paths of the dimensions of each array. This metadata is written if a dimension can grow, and
-//! the mark only if the metadata is consistent. Without the mark the library reads the store as plain Zarr. It does not
-//! read stores of version 3.
+//! The library recognises such dimensions only in version 2 stores with its own marker. A marked store must list the
+//! members of each group and the paths of the dimensions of each array. This metadata is written if a dimension can
+//! grow, and the marker only if the metadata is consistent. Without the marker, the library reads the store as plain
+//! Zarr. It does not read version 3 stores.
 //!
 //! Spec: NetCDF "NCZarr Overview"
 
@@ -39,7 +39,7 @@ pub(super) struct Referring {
 
 impl Referring {
     /// The dimensions of an array with their stored sizes: those of the array, or those of its `growing` dimensions.
-    /// `trailing` has the sizes of the dimensions of an array datatype.
+    /// `trailing` contains the sizes of the dimensions of an array datatype.
     pub(super) fn new(
         path: &NodePath,
         node: &Node,
@@ -63,7 +63,8 @@ impl Referring {
         Referring { path: path.clone(), dimensions: dimensions.collect() }
     }
 
-    /// The attribute by which the library finds the dimensions; `None` if the group of a dimension is not in the store.
+    /// The attribute through which the library finds the dimensions; `None` if the group of a dimension is not in the
+    /// store.
     pub(super) fn json(&self, groups: &FxHashMap<NodePath, Key>) -> Option<Json> {
         let references = self.dimensions.iter().map(|(path, _)| {
             let group = groups.get(&path.parent()?)?;
@@ -96,14 +97,14 @@ impl Netcdf {
         self.arrays.push(array);
     }
 
-    /// The attributes of each group, with the mark at the root; `None` if the library would refuse them. `groups` and
-    /// `arrays` have the keys in the store.
+    /// The attributes of each group, with the marker at the root; `None` if the library would reject them. `groups` and
+    /// `arrays` contain the keys in the store.
     pub(super) fn keys(
         mut self,
         groups: &FxHashMap<NodePath, Key>,
         arrays: &FxHashMap<NodePath, Key>,
     ) -> Option<Vec<(Key, Object)>> {
-        // The library reads this name as that of an unnamed dimension.
+        // The library interprets this name as that of an unnamed dimension.
         if self.dimensions.iter().any(|(path, of)| path.name() == nameless(of.size)) {
             return None;
         }
@@ -204,8 +205,8 @@ impl Members {
     }
 }
 
-/// Whether the library finds a member by this name. It compares names that it has normalized (Unicode NFC) with names
-/// that it has not; normalization changes no characters below U+0300.
+/// Whether the library finds a member under this name. It compares names that it has normalized (Unicode NFC) with
+/// names that it has not; normalization changes no characters below U+0300.
 fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     let first = chars.next().is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || !c.is_ascii());

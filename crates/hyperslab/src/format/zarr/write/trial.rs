@@ -1,4 +1,5 @@
-//! An encoder that tests whether the filters can encode all elements: it encodes and decodes each chunk, and stores none.
+//! An encoder that tests whether the filters can encode all elements: it encodes and decodes each chunk without storing
+//! it.
 
 use super::array::ZarrEncoder;
 use super::definition::ArrayPlan;
@@ -25,7 +26,7 @@ struct Trial {
 }
 
 impl ZarrPlanner<'_> {
-    /// The encoder of an array, if its filters may refuse an element.
+    /// The encoder of an array, if its filters may reject an element.
     pub(super) fn trial_of(
         &self,
         path: &NodePath,
@@ -54,7 +55,7 @@ impl ZarrPlanner<'_> {
 }
 
 impl Trial {
-    /// Decodes a chunk as readers will, then drops it.
+    /// Decodes a chunk as readers will, then discards it.
     fn decode(&self, index: &[u64], bytes: &[u8], scratch: &mut Scratch) -> Result<()> {
         let stored = self.encoder.index(index);
         let key = self.array.chunk_key(&stored)?;
@@ -105,7 +106,7 @@ impl InnerChunks for Trial {
     }
 
     fn encode(&self, within: &[u64], values: &Values, scratch: &mut Scratch) -> Result<Option<Bytes>> {
-        // The inner chunks of a shard together can exceed the memory, so none is kept.
+        // The inner chunks of a shard together can exceed the available memory, so none is kept.
         InnerChunks::encode(&self.encoder, within, values, scratch).map(|_| None)
     }
 

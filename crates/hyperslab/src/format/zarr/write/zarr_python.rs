@@ -1,12 +1,12 @@
-//! Which data types zarr-python reads. If it does not read the type of one array, it opens no store with consolidated
-//! metadata of this array; without consolidated metadata it reads all other arrays.
+//! The data types that zarr-python can read. If it cannot read the type of one array, it does not open a store whose
+//! consolidated metadata contains this array; without consolidated metadata it reads all other arrays.
 //!
-//! Found with zarr-python 3.1.6, the last for Python 3.11.
+//! Determined with zarr-python 3.1.6, the last version for Python 3.11.
 
 use hyperslab_zarr::data_type::{DataType, Float, StructForm};
 use hyperslab_zarr::write::Version;
 
-/// Whether zarr-python reads arrays of this type.
+/// Whether zarr-python can read arrays of this type.
 pub(super) fn reads(data_type: &DataType, version: Version, form: StructForm) -> bool {
     match data_type {
         DataType::Bool

@@ -5,7 +5,7 @@ use crate::format::structure_tests::{hex, structure_tests};
 const SPARSE: &str = include_str!("../../../../tests/golden/footer_sparse.hex");
 const DELETES: &str = include_str!("../../../../tests/golden/footer_deletes.hex");
 
-/// Of versions 7 to 19.
+/// Footers of versions 7 to 19.
 const OLDER: [&str; 7] = [
     include_str!("../../../../tests/golden/footer_version_7.hex"),
     include_str!("../../../../tests/golden/footer_version_9.hex"),
@@ -24,7 +24,7 @@ fn plain() -> FragmentContext {
     context(2, &[CoordinateSize::Fixed(4), CoordinateSize::Fixed(4)])
 }
 
-/// A footer with all that a version can say.
+/// A footer with everything that a version can express.
 fn rich(version: u32, context: &FragmentContext) -> Footer {
     let (has_timestamps, has_delete_metadata) = (version >= 14, version >= 15);
     let slots = slots(version, context, has_timestamps, has_delete_metadata);
@@ -92,7 +92,7 @@ mod older {
     use super::*;
     structure_tests!(Footer, context: context(2, &[CoordinateSize::Fixed(4)]), golden: [OLDER[0], OLDER[1], OLDER[2], OLDER[4], OLDER[5], OLDER[6]], values: []);
 
-    /// Without its last number it is the footer of an older library.
+    /// Without its last number, it is the footer of an older library.
     mod version_11 {
         use super::*;
         structure_tests!(Footer, context: context(2, &[CoordinateSize::Fixed(4)]),

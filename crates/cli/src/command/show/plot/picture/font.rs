@@ -1,22 +1,22 @@
-//! The font of pictures, which the command contains: DejaVu Sans.
+//! The font of pictures, which is embedded in the command: DejaVu Sans.
 
 use std::sync::LazyLock;
 use ttf_parser::{Face, GlyphId};
 
 static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(dejavu::sans::regular(), 0).ok());
 
-/// The font; `None` never, since its bytes are part of the command.
+/// The font; never `None`, because its bytes are embedded in the command.
 pub(super) fn face() -> Option<&'static Face<'static>> {
     FACE.as_ref()
 }
 
-/// A glyph and where it begins, in units of the font.
+/// A glyph and its starting position, in units of the font.
 pub(super) struct Placed {
     pub(super) glyph: GlyphId,
     pub(super) at: u32,
 }
 
-/// The glyphs of a text, and its length, in units of the font.
+/// The glyphs of a text, and its width, in units of the font.
 pub(super) fn glyphs(face: &Face<'_>, text: &str) -> (Vec<Placed>, u32) {
     let mut at = 0_u32;
     let glyphs = text.chars().map(|c| {
@@ -29,7 +29,7 @@ pub(super) fn glyphs(face: &Face<'_>, text: &str) -> (Vec<Placed>, u32) {
     (glyphs, at)
 }
 
-/// The width of a text of this size.
+/// The width of a text at this size.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let of = |face: &Face<'_>| f64::from(glyphs(face, text).1) * size / f64::from(face.units_per_em());
     face().map_or(0.0, of)

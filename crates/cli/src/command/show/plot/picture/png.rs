@@ -9,7 +9,7 @@ use tiny_skia::{
     Transform,
 };
 
-/// The pixels for each unit of length: pictures are sharp on screens with many pixels, and in print.
+/// The number of pixels for each unit of length: pictures are sharp on high-resolution screens and in print.
 pub(super) const SCALE: f64 = 2.0;
 
 /// The bytes of the picture.
@@ -23,7 +23,7 @@ pub(super) fn encode(shapes: &Shapes) -> Result<Vec<u8>> {
     pixmap.encode_png().map_err(|error| Error::invalid(format!("the picture cannot be encoded: {error}")))
 }
 
-/// The bytes of a picture of these pixels alone; none without pixels.
+/// The bytes of a picture that consists only of these pixels; empty without pixels.
 pub(super) fn of_pixels(rows: &[Vec<Rgb>]) -> Vec<u8> {
     let Ok(mut pixmap) = pixmap(rows.first().map_or(0, Vec::len), rows.len()) else { return Vec::new() };
     for (pixel, colour) in pixmap.pixels_mut().iter_mut().zip(rows.iter().flatten()) {
@@ -66,7 +66,7 @@ fn draw(shape: &Shape, pixmap: &mut Pixmap) {
     }
 }
 
-/// Fills a rectangle with rows of pixels. Borders between them are sharp.
+/// Fills a rectangle with rows of pixels. Edges between them are sharp.
 fn pixels((x, y): (f64, f64), (width, height): (f64, f64), rows: &[Vec<Rgb>], pixmap: &mut Pixmap) {
     let [left, top, right, bottom] = [x, y, x + width, y + height].map(|at| whole(at * SCALE));
     let across = usize::try_from(pixmap.width()).unwrap_or(0).max(1);
@@ -99,7 +99,7 @@ fn write(text: &Text, pixmap: &mut Pixmap) {
     let Some(path) = outlines.path.finish() else { return };
     let unit = single(text.size * SCALE / f64::from(face.units_per_em()));
     let (x, y) = (single(text.place.0 * SCALE), single(text.place.1 * SCALE));
-    // Fonts count upwards.
+    // In fonts, the y axis points upwards.
     let transform = match text.upwards {
         false => Transform::from_row(unit, 0.0, 0.0, -unit, x, y),
         true => Transform::from_row(0.0, -unit, -unit, 0.0, x, y),
@@ -110,7 +110,7 @@ fn write(text: &Text, pixmap: &mut Pixmap) {
 /// Collects the outlines of glyphs.
 struct Outlines {
     path: PathBuilder,
-    /// Where the glyph begins.
+    /// The position at which the glyph begins.
     at: f32,
 }
 

@@ -1,4 +1,4 @@
-//! A picture as shapes, from the back to the front, with white behind.
+//! A picture as shapes, from back to front, on a white background.
 
 use super::super::colours::Rgb;
 
@@ -10,7 +10,7 @@ pub(super) struct Shapes {
     pub(super) shapes: Vec<Shape>,
 }
 
-/// A shape. Places are counted from the top left.
+/// A shape. Coordinates are relative to the top left corner.
 #[derive(Debug)]
 pub(super) enum Shape {
     /// A line through points.
@@ -41,16 +41,16 @@ pub(super) enum Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Text {
     pub(super) text: String,
-    /// The place of its anchor on the base line.
+    /// The position of its anchor on the baseline.
     pub(super) place: (f64, f64),
     pub(super) size: f64,
     pub(super) colour: Rgb,
     pub(super) anchor: Anchor,
-    /// Whether it is written from the bottom to the top.
+    /// Whether it is written from bottom to top.
     pub(super) upwards: bool,
 }
 
-/// The part of a text that is at its place.
+/// The part of a text that is aligned with its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

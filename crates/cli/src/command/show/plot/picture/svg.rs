@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyperslab::ndl::is_hidden;
 
-/// The text of the picture; `title` says what it shows to those who do not see it.
+/// The SVG text of the picture; `title` describes it for people who cannot see it.
 pub(super) fn text(shapes: &Shapes, title: &str) -> String {
     let (width, height) = shapes.size;
     let mut out = format!(
@@ -88,7 +88,7 @@ fn places(points: &[(f64, f64)]) -> String {
     points.iter().map(place).collect::<Vec<_>>().join(" ")
 }
 
-/// A length with two digits after the point at most.
+/// A length with at most two digits after the point.
 fn short(length: f64) -> f64 {
     (length * 100.0).round() / 100.0
 }
@@ -97,7 +97,7 @@ fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Text of a file, which must be no markup, and has no characters that XML forbids.
+/// Text of a file, escaped so that it is not markup, and without the characters that XML forbids.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

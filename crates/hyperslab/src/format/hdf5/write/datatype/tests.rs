@@ -141,7 +141,7 @@ fn arrays_of_a_committed_datatype_refer_to_it() {
     let written = own.written(&named, &none).unwrap();
     assert_eq!((written.committed, &written.datatype), (Some(Address(800)), &*datatype));
     assert!(written.lowered.is_empty());
-    // Within another type, the type itself stands in its place.
+    // Within another type, the type itself is written instead of the reference to it.
     let sequence = own.written(&Datatype::Vlen(Box::new(named.clone())), &none).unwrap();
     let DatatypeClass::VariableLength(of) = &sequence.datatype.class else { panic!("{sequence:?}") };
     assert_eq!(*of.base, *datatype);
@@ -227,7 +227,7 @@ fn values_of_enumerations_are_elements_of_their_base() {
     assert!(matches!(own.datatype.class, DatatypeClass::FixedPoint(_)));
 }
 
-/// The byte order of a compound is that of the members that say nothing else.
+/// Members without their own byte order have that of the compound.
 #[test]
 fn members_have_the_byte_order_of_the_whole() {
     let member = |name: &str| Member { name: name.into(), datatype: Datatype::int(16, true) };
@@ -308,7 +308,7 @@ fn datatype() -> impl Strategy<Value = Datatype> {
 }
 
 proptest! {
-    /// What is written has the same rows, and is read as the type itself, or as what stands in its place.
+    /// Every type is written with the same rows, and is read back as the type itself or as its replacement.
     #[test]
     fn any_datatype_is_written_with_the_same_rows(
         datatype in datatype(),

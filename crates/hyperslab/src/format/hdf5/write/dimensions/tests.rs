@@ -34,7 +34,7 @@ fn texts(words: &[&str]) -> Directive {
     Directive::List(words.iter().map(|word| Directive::Text((*word).to_owned())).collect())
 }
 
-/// The attributes of each object in short, after all were declared.
+/// A short form of the attributes of each object, after all objects were declared.
 fn shown(objects: &[(&str, Node)], of: &str) -> Vec<String> {
     let mut scales = Scales::default();
     objects.iter().for_each(|(own, node)| scales.declare(&path(own), node));
@@ -84,7 +84,7 @@ fn scales_and_arrays_refer_to_each_other() {
     ];
     let class = "CLASS \"DIMENSION_SCALE\"";
     assert_eq!(shown(&objects, "/v"), ["DIMENSION_LIST [[/x], [/y], []]"]);
-    // Rather none than a list with a gap that the source does not have.
+    // No list is better than a list with a gap that the source does not have.
     assert_eq!(shown(&objects, "/g/w"), [""; 0]);
     assert_eq!(shown(&objects, "/x"), [class, "NAME \"x\"", "REFERENCE_LIST [(/v, 0)]"]);
     let pure = "NAME \"This is a netCDF dimension but not a netCDF variable.         3\"";
@@ -115,7 +115,7 @@ fn directives_name_scales_that_are_no_dimensions() {
     assert_eq!(shown(&objects, "/grid"), [class, "NAME \"\"", "REFERENCE_LIST [(/v, 2)]"]);
 }
 
-/// The datatypes are those of the High-Level Library, as h5py calls it.
+/// The datatypes are those used by the High-Level Library as h5py calls it.
 #[test]
 fn attributes_have_the_datatypes_of_the_library() {
     let users = [(path("/v"), 1)];

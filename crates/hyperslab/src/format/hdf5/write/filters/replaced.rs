@@ -1,6 +1,7 @@
-//! Filters of HDF5 in place of those that it does not have.
+//! Replacements for filters that HDF5 does not have.
 //!
-//! Deflate is the compression that every reader of HDF5 has: those of plugins need software that most installations lack.
+//! Deflate is the compression that every HDF5 reader supports; plugin filters need software that most installations
+//! lack.
 
 use super::super::lowerings::{CHECKSUM, DEFLATE, PLUGIN, SIMILAR, UNFILTERED, UNSETTLED};
 use super::{Filters, Origin, Pipeline, get, needs_plugin};
@@ -11,20 +12,20 @@ use hyperslab_core::Result;
 use hyperslab_hdf5::filter;
 use hyperslab_model::Filter;
 
-/// What stands in place of a filter.
+/// The replacement of a filter.
 enum Instead {
-    /// The filter of the same algorithm.
+    /// A filter with the same algorithm.
     Similar(Codec),
     /// A checksum.
     Checksum,
-    /// A compression.
+    /// Deflate compression.
     Deflate,
-    /// Nothing: it converts elements, or says how they are ordered.
+    /// No filter: the original one converts elements or describes how they are ordered.
     Nothing,
 }
 
 impl Filters<'_> {
-    /// The filters, each replaced that HDF5 does not have.
+    /// The filters, with each one that HDF5 does not have replaced.
     pub(super) fn replaced(&self) -> Result<Pipeline> {
         let mut pipeline = Pipeline { filters: Vec::new(), lowered: Vec::new() };
         let mut replaced: Vec<(&'static Lowered, Vec<&str>)> = Vec::new();
@@ -90,7 +91,7 @@ impl Filters<'_> {
         codec.is_some_and(|codec| codec.fidelity() != Fidelity::Exact)
     }
 
-    /// Whether few readers can decode what this codec encodes, and the source is of another format.
+    /// Whether few readers can decode the output of this codec and the source is of another format.
     fn needs_plugin(&self, codec: &Codec) -> bool {
         let id = self.client_data(codec.clone()).map(|(id, _)| id);
         self.origin == Origin::Foreign && id.is_ok_and(filter::needs_plugin)
@@ -111,7 +112,7 @@ impl Filters<'_> {
     }
 }
 
-/// The filters that convert elements or order them otherwise, or that change nothing.
+/// The filters that convert or reorder elements, or that change nothing.
 const CONVERSIONS: [&str; 14] = [
     "astype",
     "bitgroom",
@@ -129,5 +130,5 @@ const CONVERSIONS: [&str; 14] = [
     "transpose",
 ];
 const SHUFFLES: [u16; 2] = [filter::SHUFFLE, filter::BITSHUFFLE];
-/// The level that h5py takes by default.
+/// The default level of h5py.
 const LEVEL: u8 = 4;

@@ -9,7 +9,7 @@ use hyperslab_hdf5::{File, Object, ObjectKind};
 use hyperslab_model::Values;
 use std::path::{Path, PathBuf};
 
-/// A dataset that libhdf5 made.
+/// A dataset written by libhdf5.
 pub(in super::super) struct Golden {
     line: &'static str,
     pub(in super::super) name: &'static str,
@@ -49,7 +49,7 @@ impl Golden {
         self.message("fill").unwrap()
     }
 
-    /// The fill value of numbers as the bytes of an element, little-endian.
+    /// The fill value of numbers as the little-endian bytes of an element.
     fn fill_bits(&self) -> Option<u64> {
         fill_bits(&match self.fill().value {
             Hdf5Fill::Undefined => Fill::Undefined,
@@ -65,7 +65,7 @@ impl Golden {
     }
 }
 
-/// Visits all objects in the files of these tests, with the path of the file.
+/// Visits all objects in the files of these tests, passing the path of the file.
 pub(in super::super) fn for_each_object(visit: &mut dyn FnMut(&File, &Object, &str)) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> =
@@ -156,13 +156,13 @@ fn float32() -> Hdf5Datatype {
     decode_prefix(0, &bytes_of("11201f000400000000002000170800177f000000"), &Sizes::DEFAULT).unwrap()
 }
 
-/// What filters become in chunks of 16 times 16 such elements.
+/// The pipeline that filters are converted to, for chunks of 16 by 16 such elements.
 fn written(filters: &[Filter], datatype: &Hdf5Datatype, origin: Origin) -> Result<Pipeline> {
     let chunks = Chunks { datatype, shape: &[16, 16] };
     Filters { filters, origin, change: false, chunks, fill: Some(0) }.pipeline()
 }
 
-/// Filters of plugins, whose client data are those of the plugins.
+/// Plugin filters keep the client data of the plugins.
 #[test]
 fn filters_of_plugins_keep_their_client_data() {
     let cases: [(u16, &[u32]); 20] = [

@@ -1,4 +1,4 @@
-//! Fields that conditions compare, and what values mean for them.
+//! Fields that conditions compare, and the meaning of values for them.
 
 use super::super::super::datatype::data_type;
 use crate::editor::Dates;
@@ -14,7 +14,7 @@ use hyperslab_tiledb::write::dense::integer;
 pub(super) struct Field {
     /// The name in the schema.
     pub(super) stored: Vec<u8>,
-    /// The name as it is shown.
+    /// The name under which it is shown.
     pub(super) shown: String,
     pub(super) data_type: DataType,
     pub(super) enumeration: Option<Values>,
@@ -28,21 +28,21 @@ pub(super) struct Values {
 
 /// A value as it is typed.
 pub(super) enum Word<'t> {
-    /// In quotes, which are taken off.
+    /// In quotes, which are removed.
     Quoted(String),
     Bare(&'t str),
 }
 
-/// What a value means for its field.
+/// The meaning of a value for its field.
 pub(super) enum Meaning {
     /// One value.
     Value(Vec<u8>),
-    /// All counts of a period of time, the first of it and the first behind it.
+    /// All counts of a period of time: the first one within it, and the first one after it.
     Period(i128, i128),
 }
 
 impl Field {
-    /// A value that stands alone, whose quotes are not needed.
+    /// A value that stands alone, for which quotes are not needed.
     pub(super) fn word<'t>(&self, text: &'t str) -> Word<'t> {
         match self.data_type.is_text() {
             true => Word::Quoted(text.to_owned()),
@@ -55,7 +55,7 @@ impl Field {
         Field { stored: stored.to_vec(), shown, data_type, enumeration }
     }
 
-    /// What a word means for a field.
+    /// The meaning of a word for a field.
     pub(super) fn meaning(&self, word: &Word<'_>, dates: &Dates<'_>) -> Result<Meaning> {
         let (shown, data_type) = (&self.shown, self.data_type);
         let wrong = |expected: &str| {
@@ -65,7 +65,7 @@ impl Field {
             };
             Error::invalid(format!("{found} for {shown}, expected {expected}"))
         };
-        // What the condition is made of says that TileDB does not compare with null.
+        // An error that TileDB does not compare with null is raised where the condition is built.
         if let Word::Bare("null") = word {
             return Ok(Meaning::Value(Vec::new()));
         }
@@ -116,7 +116,7 @@ impl Field {
     }
 }
 
-/// The position of a value of an enumeration, which is what cells hold. A number is the position itself.
+/// The position of a value of an enumeration, which is stored in cells. A number is the position itself.
 fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<u8>> {
     let Values { are_texts, values } = enumeration;
     let shown = &field.shown;
@@ -150,7 +150,7 @@ fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<
     integer(field.data_type, i128::try_from(found).unwrap_or(i128::MAX))
 }
 
-/// The counts that a date names.
+/// The counts that a date represents.
 fn period_of(of: DataType, text: &str, dates: &Dates<'_>) -> Result<Meaning> {
     let (Datatype::Datetime(unit), _) = data_type(of, CellValNum::ONE) else {
         return Err(Error::invalid("no date"));

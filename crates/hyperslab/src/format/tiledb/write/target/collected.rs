@@ -1,4 +1,4 @@
-//! Arrays that are collected, as they are written.
+//! Collected arrays while they are being written.
 
 use super::{TileDbTarget, no_group};
 use crate::format::tiledb::write::array::{DenseStore, TileDbArrayTarget};
@@ -13,7 +13,7 @@ use hyperslab_zarr::json::{Json, Object};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// An array with the attributes that several arrays become.
+/// An array whose attributes represent several arrays.
 pub(super) struct CollectedArray {
     writer: Arc<ArrayWriter>,
     dense: Arc<DenseStore>,
@@ -29,7 +29,7 @@ impl CollectedArray {
 }
 
 impl TileDbTarget {
-    /// Begins an attribute of an array that several arrays of a group become; `None` for an array of its own.
+    /// Begins an attribute of an array that combines several arrays of a group; `None` for a separate array.
     pub(super) fn collected(
         &self,
         path: &NodePath,
@@ -48,14 +48,14 @@ impl TileDbTarget {
         let metadata = self.array_metadata((path, &own), node, record)?;
         array.metadata.entries.extend(metadata.entries);
         let is_scalar = node.shape(path).is_some_and(|shape| shape.dims().is_empty());
-        // All attributes of a fragment have all cells.
+        // All attributes of a fragment contain all cells.
         let kinds = (true, false, is_scalar, facts.filters == Filters::Asked);
         let dense = Arc::clone(&array.dense);
         let nothing = || Box::new(|| Ok(()));
         Ok(Some(Box::new(TileDbArrayTarget::new(dense, attribute, parts, kinds, nothing(), nothing())?)))
     }
 
-    /// Creates the array that a collection becomes, when it is first asked for.
+    /// Creates the array of a collection when it is first requested.
     fn open_collection(&self, group: &NodePath, place: usize) -> Result<()> {
         let state = self.state();
         if state.collected.contains_key(&(group.clone(), place)) {

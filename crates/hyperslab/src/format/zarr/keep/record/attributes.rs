@@ -1,6 +1,6 @@
-//! Attributes in records: content that their JSON does not have.
+//! Attributes in records: content that their JSON cannot represent.
 //!
-//! Other programs change attributes without knowing records. The record of an attribute applies as long as the JSON
+//! Other programs change attributes without updating records. The record of an attribute applies as long as the JSON
 //! equals the JSON of the recorded attribute. Otherwise the JSON applies.
 
 use super::{elements, malformed, read};
@@ -19,11 +19,11 @@ use hyperslab_zarr::json::{Json, Number, Object};
 pub(super) struct Restored {
     /// The attributes to which the record applies.
     pub(super) attributes: Attributes,
-    /// The names of attributes that were changed since.
+    /// The names of attributes that have been changed since.
     pub(super) changed: Vec<String>,
 }
 
-/// Whether an attribute is a scalar of ASCII characters, with the length of its text, as NetCDF stores texts.
+/// Whether an attribute is a scalar of ASCII characters, with the length of its string, as NetCDF stores strings.
 pub(in crate::format) fn are_characters(attribute: &Attribute) -> bool {
     let Attribute { shape, datatype, value, storage, .. } = attribute;
     let Some(Length::Fixed(length)) = storage.length else { return false };
@@ -46,7 +46,7 @@ pub(in crate::format) fn are_characters(attribute: &Attribute) -> bool {
 pub(super) fn of_characters(names: &[String], visible: &Object) -> Object {
     let mut recorded = Object::new();
     for name in names {
-        // A text that another program changed has another length.
+        // A string that another program changed has a different length.
         let Some(Json::String(text)) = visible.get(name) else { continue };
         if !text.is_empty() && text.is_ascii() {
             let length = Json::Number(Number::integer(text.len() as u64));
@@ -113,11 +113,11 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
     let shown = visible.get(name);
     let kept = recorded.get(VALUE).cloned();
     match (kept, shown) {
-        // The JSON of this name has another meaning.
+        // JSON under this name has a different meaning.
         _ if is_reserved(name) => {}
         // If another program changed the value, the datatype still applies.
         (Some(kept), Some(shown)) if name == FILL_VALUE && of.is_some() => {
-            // A NaN has one word, which says nothing of the recorded bits.
+            // NaN is a single word that does not express the recorded bits.
             if let Some(value) = of.and_then(|of| decoded(of, shown))
                 && !(is_nan(&value) && is_recorded_nan(&recorded))
             {
@@ -132,7 +132,7 @@ fn complete(name: &str, recorded: &Object, visible: &Object, of: Option<&DataTyp
         (None, Some(Json::Null)) if are_no_bytes(&recorded) => {}
         (None, Some(shown)) => recorded.insert(VALUE, shown.with_words_as_strings()),
         (Some(kept), Some(shown)) => {
-            // A text that contains JSON appears as that JSON.
+            // A string that contains JSON appears as that JSON.
             let is_text_of = |text: &str| json_of_text(text.as_bytes()).as_ref() == Some(shown);
             let is_other_form = match &kept {
                 Json::String(text) => is_text_of(text),
@@ -155,14 +155,15 @@ fn are_no_bytes(recorded: &Object) -> bool {
     size == Some(&Json::Number(Number::integer(0)))
 }
 
-/// What readers see of a recorded text that is not UTF-8.
+/// The form in which readers see a recorded string that is not UTF-8.
 fn text_of(kept: &Json) -> Option<Json> {
     let datatype = Datatype::String(Text::Variable);
     let values = elements(&datatype, std::slice::from_ref(kept)).ok()?;
     text_of_bytes(&datatype, &values)
 }
 
-/// The recorded number if it is equal; otherwise the value in the same notation, without fraction if it has none.
+/// The recorded number if it is equal; otherwise the value in the same notation, without a fraction if the recorded
+/// number has none.
 fn like(kept: &Json, value: Json) -> Json {
     if let Json::Array(kept) = kept {
         let one = kept.first().map_or(value.clone(), |kept| like(kept, value.clone()));
@@ -184,7 +185,7 @@ fn is_nan(value: &Json) -> bool {
     value.as_str() == Some("NaN")
 }
 
-/// Whether an attribute in a record is one NaN, of any bits.
+/// Whether an attribute in a record is a single NaN, with any bits.
 fn is_recorded_nan(recorded: &Object) -> bool {
     let one = Object::from_iter([(FILL_VALUE.to_owned(), Json::Object(recorded.clone()))]);
     let read = attributes(&one).ok().and_then(|mut read| read.shift_remove(FILL_VALUE)?.ok());
@@ -198,7 +199,7 @@ fn is_recorded_nan(recorded: &Object) -> bool {
     })
 }
 
-/// Whether a fill value appears as this JSON. The bits of NaN may differ: other programs do not keep them.
+/// Whether a fill value appears as this JSON. The bits of NaN may differ, since other programs do not keep them.
 fn shows(of: &DataType, attribute: &Attribute, recorded: Option<&Json>, shown: Option<&Json>) -> bool {
     let value = recorded.and_then(Json::as_object).and_then(|recorded| recorded.get(VALUE));
     match fill_value(of, attribute, value.unwrap_or(&Json::Null)) {

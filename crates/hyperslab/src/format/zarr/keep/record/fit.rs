@@ -6,7 +6,7 @@ use hyperslab_model::NodeKind;
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::name::NAME;
 
-/// The nodes whose records may have a member.
+/// The kinds of nodes whose records may have a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     All,
@@ -41,8 +41,8 @@ const MEMBERS: [(&str, Of); 23] = [
     ("member_order", Of::Groups),
 ];
 
-/// Whether the attribute of earlier releases is a record: it has a member that only records have. Other programs may
-/// use the same name.
+/// Whether the attribute used by earlier releases is a record: it has a member that only records have. Other programs
+/// may use the same name.
 pub(in crate::format) fn is_record(object: &Object) -> bool {
     object.iter().any(|(name, _)| of(name).is_some())
 }
@@ -128,5 +128,5 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains('/')
 }
 
-/// The maximum length of a member's text in an error.
+/// The maximum length of a member's text in an error message.
 const MAX_SHOWN: usize = 64;

@@ -1,8 +1,9 @@
-//! How an object was stored where it came from, as far as Zarr stores it otherwise: layout, filters, byte order,
+//! How an object was stored originally, as far as Zarr stores it differently: layout, filters, byte order, and
 //! directives of the other format.
 //!
-//! A conversion to another format than Zarr restores it ([`Node::restore_origin`](hyperslab_model::Node::restore_origin)). A description of the store shows
-//! what Zarr stores.
+//! A conversion to a format other than Zarr restores it
+//! ([`Node::restore_origin`](hyperslab_model::Node::restore_origin)). A description of the store shows what Zarr
+//! stores.
 
 use super::{Record, in_member, json, malformed, unnamed, value};
 use crate::target::{Filters, is_content};
@@ -11,9 +12,9 @@ use hyperslab_model::{Datatype, EXTRA, Fill, Layout, Order, Storage};
 use hyperslab_ndl::part::{self, Value};
 use hyperslab_zarr::json::{Json, Object};
 
-/// The record of how an array was stored; `None` if Zarr stores it the same. `shown` is the storage that a reader sees,
-/// `filters` the origin of its filters: those of another format are recorded even if Zarr has them, since its readers
-/// have them wherever the array returns to.
+/// The record of how an array was stored; `None` if Zarr stores it in the same way. `shown` is the storage that a
+/// reader sees, `filters` the origin of its filters. Filters of another format are recorded even if Zarr has them,
+/// since readers of that format have them wherever the array returns to.
 ///
 /// # Errors
 /// If NDL cannot express the fill value.
@@ -47,7 +48,7 @@ pub(in crate::format) fn of_array(
     }
     origin.fill = match (&origin.fill, &stored.fill, &shown.fill) {
         (Fill::Default, Fill::Undefined, _) => Fill::Undefined,
-        // Zeros that are set are more than the default.
+        // Zeros that are set explicitly are more than the default.
         (Fill::Default, Fill::Value(zeros), Fill::Default | Fill::Undefined) => Fill::Value(zeros.clone()),
         (kept, _, _) => kept.clone(),
     };
@@ -57,12 +58,13 @@ pub(in crate::format) fn of_array(
         origin.order = None;
     }
     let written = written(&origin, Some(&unnamed(datatype)))?;
-    // Version 2 leaves out fill values that readers would take for missing ones. A record without one says so.
+    // Version 2 leaves out fill values that readers would take for missing ones. A record without a fill value marks
+    // this.
     let is_left_out = matches!((&stored.fill, &shown.fill), (Fill::Default, Fill::Undefined));
     Ok(written.or_else(|| is_left_out.then(|| Json::Object(Object::new()))))
 }
 
-/// The record of how a group was stored; `None` if there is nothing of it.
+/// The record of how a group was stored; `None` if there is nothing to record.
 ///
 /// # Errors
 /// None in practice.
@@ -70,14 +72,14 @@ pub(in crate::format) fn of_group(stored: &Storage) -> Result<Option<Json>> {
     written(&of_format(stored), None)
 }
 
-/// What only the other format has, and all that an earlier record has.
+/// The directives that only the other format has, and everything in an earlier record.
 fn of_format(stored: &Storage) -> Storage {
     let mut origin = stored.origin.as_deref().cloned().unwrap_or_default();
     for (format, directives) in &stored.native {
         if *format == ZARR || *format == EXTRA || origin.native.iter().any(|(known, _)| known == format) {
             continue;
         }
-        // Content has a member of its own.
+        // Directives that count as content have a member of their own.
         let own: Vec<_> = directives.iter().filter(|(key, _)| !is_content(format, key)).cloned().collect();
         if !own.is_empty() {
             origin.native.push((format, own));
@@ -92,11 +94,12 @@ fn written(origin: &Storage, datatype: Option<&Datatype>) -> Result<Option<Json>
 }
 
 impl Record {
-    /// How the object was stored where it came from. `rank` is the number of dimensions of an array, which has this
+    /// How the object was stored originally. `rank` is the number of dimensions of an array, and `datatype` its
     /// datatype.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if it is not the storage of such an object.
+    /// [`ErrorKind::Malformed`](hyperslab_core::ErrorKind::Malformed) if the record does not describe the storage of
+    /// such an object.
     pub(in crate::format) fn origin(
         &self,
         datatype: Option<&Datatype>,
@@ -115,5 +118,5 @@ impl Record {
     }
 }
 
-/// The format whose directives are stored as they are.
+/// The format whose directives are stored unchanged.
 const ZARR: &str = "zarr";

@@ -47,8 +47,8 @@ impl Described<'_> {
         Ok(definition)
     }
 
-    /// Replaces filters that would change elements, or that do not fit the array. Checking here means that an array
-    /// that cannot be written is known before anything is written.
+    /// Replaces filters that would change elements or that do not fit the array. Because of this check, an array that
+    /// cannot be written is detected before anything is written.
     pub(super) fn settled(
         &self,
         definition: ArrayDefinition,
@@ -60,7 +60,7 @@ impl Described<'_> {
         let have_passed = self.facts.filters.have_passed();
         match Array::new(&zarr_node(metadata), &Limits::of_any_size()).map(|array| array.fidelity()) {
             Ok(Fidelity::Exact) => {}
-            // The fill behind a shorter array would change its last elements.
+            // The fill values beyond the end of a shorter array would change its last elements.
             Ok(Fidelity::Idempotent) if have_passed && !is_short && self.is_idempotent() => {}
             Ok(_) if have_passed => {
                 losses.note(&UNSETTLED, self.place(), Some(self.filter_names()));
@@ -98,7 +98,7 @@ impl Described<'_> {
         order
     }
 
-    /// The byte order of the stored elements, and what of the order of the source is changed.
+    /// The byte order of the stored elements, and what changes compared with the order of the source.
     fn order(&self, lowering: &Lowering) -> (zarr::ByteOrder, Option<&'static Lowered>) {
         let mut orders = Vec::new();
         push_orders(&self.storage.element, &mut orders);
@@ -112,8 +112,8 @@ impl Described<'_> {
         }
     }
 
-    /// Whether zarr-python takes big-endian elements for little-endian ones: in version 3, those of compounds in their
-    /// old form, and those that a filter of numbers receives.
+    /// Whether zarr-python misinterprets big-endian elements as little-endian ones. In version 3, this affects elements
+    /// of compounds in their old form, and elements that are passed to a number filter.
     fn is_misread(&self, lowering: &Lowering) -> bool {
         let is_old =
             matches!(lowering.data_type, DataType::Struct(_)) && self.struct_form == StructForm::Legacy;
@@ -123,19 +123,19 @@ impl Described<'_> {
         self.version == Version::V3 && (is_old || is_kept && codecs().iter().any(WrittenCodec::is_of_arrays))
     }
 
-    /// The codecs for the filters of the array. The error names the first filter that Zarr does not have, with the
+    /// The codecs for the filters of the array. The error names the first filter that Zarr does not have, and the
     /// reason.
     fn codecs(&self, data_type: &DataType, order: zarr::ByteOrder) -> Codecs {
         let mut codecs = Vec::with_capacity(self.storage.filters.len());
         for of in &self.storage.filters {
-            // None for a filter that leaves these elements unchanged or only transposes dimensions.
+            // `None` for a filter that leaves these elements unchanged or only transposes dimensions.
             let codec = filter::written(of, data_type, order);
             codecs.extend(codec.map_err(|error| (format!("filter {}", filter_name(of)), error))?);
         }
         Ok(codecs)
     }
 
-    /// The codecs. Codecs that version 3 registers replace others, unless the user wants those.
+    /// The codecs. Codecs that version 3 registers replace others, unless the user requested those.
     ///
     /// # Errors
     /// If the user requested a filter that Zarr does not have.
@@ -177,8 +177,8 @@ impl Described<'_> {
         Ok(codecs)
     }
 
-    /// The codecs with checksums behind shuffles. The four bytes of a checksum are not a whole element of eight bytes, and
-    /// numcodecs decodes no shuffle of such a chunk.
+    /// The codecs with checksums moved after shuffles. The four bytes of a checksum are not a whole element of eight
+    /// bytes, and numcodecs cannot undo the shuffle of such a chunk.
     fn in_readable_order(&self, codecs: Vec<WrittenCodec>, losses: &mut dyn Losses) -> Vec<WrittenCodec> {
         let is_checksum =
             |of: &WrittenCodec| matches!(of, WrittenCodec::Codec(Codec::Fletcher32(_) | Codec::Checksum(_)));
@@ -206,8 +206,8 @@ impl Described<'_> {
         element_count(&shape).map_or(u64::MAX, |count| count.saturating_mul(row))
     }
 
-    /// Whether encoding changes no element, because all elements were encoded by the same filters before. The fill
-    /// value of unwritten elements was not, but filters do not change zeros.
+    /// Whether encoding leaves all elements unchanged because they have all been encoded by the same filters before.
+    /// The fill value of unwritten elements has not, but filters do not change zeros.
     fn is_idempotent(&self) -> bool {
         let is_zero = match &self.storage.fill {
             Fill::Value(value) => value.rows.iter().all(|byte| *byte == 0),
@@ -223,7 +223,7 @@ impl Described<'_> {
     }
 }
 
-/// Codecs, or the name of a filter that has none, with the reason.
+/// Codecs, or the name of a filter that has no codec, with the reason.
 type Codecs = Result<Vec<WrittenCodec>, (String, Error)>;
 
 /// The name of a filter in NDL, or in Zarr if NDL has none.
@@ -238,12 +238,12 @@ pub(super) fn zarr_node(metadata: Metadata) -> zarr_hierarchy::Node {
     zarr_hierarchy::Node { path: Key::root(), metadata }
 }
 
-/// The codec in place of filters that Zarr does not have.
+/// The codec that replaces filters that Zarr does not have.
 fn default_codec() -> WrittenCodec {
     hyperslab_codec::Zstd { level: 3, checksum: false }.into()
 }
 
-/// The name in NDL of the filter that transposes dimensions.
+/// The NDL name of the filter that transposes dimensions.
 const TRANSPOSE: &str = "transpose";
 
 fn push_orders(of: &ElementStorage, orders: &mut Vec<ByteOrder>) {

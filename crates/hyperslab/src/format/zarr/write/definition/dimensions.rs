@@ -12,13 +12,13 @@ use hyperslab_model::{Dimension, Directive, Extent, Fill, NodePath, Shape};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::write::Version;
 
-/// The dimensions as they are stored.
+/// The dimensions in their stored form.
 pub(super) struct Dimensions {
-    /// The stored extents, without those of an array datatype.
+    /// The stored extents, excluding those of an array datatype.
     pub(super) shape: Vec<u64>,
     /// The extents of the array, if it is stored with longer dimensions.
     pub(super) own: Option<Vec<u64>>,
-    /// The names of all stored dimensions, those of an array datatype last; `None` if no dimension has a name.
+    /// The names of all stored dimensions, with those of an array datatype last; `None` if no dimension has a name.
     pub(super) names: Option<Vec<Option<String>>>,
 }
 
@@ -37,7 +37,7 @@ impl Described<'_> {
         let is_v2 = self.version == Version::V2;
         let trailing = lowering.trailing.iter().map(|_| None);
         let names = self.all_named(names.into_iter().chain(trailing).collect(), destination, record, losses);
-        // In version 2 xarray fails to open a group if an array lacks the list, so scalars have an empty one.
+        // In version 2, xarray fails to open a group if an array does not have the list, so scalars have an empty one.
         Dimensions { shape, own, names: Some(names).filter(|names| is_v2 || !names.is_empty()) }
     }
 
@@ -93,7 +93,7 @@ impl Described<'_> {
         (extents, names)
     }
 
-    /// Records the length of the dimension that has the name of the array, if the names of other arrays do not tell it.
+    /// Records the length of the dimension with the name of the array, unless the names of other arrays determine it.
     pub(super) fn record_beside(&self, growing: &Growing, record: &mut Object, losses: &mut dyn Losses) {
         let Some(extent) = self.beside else { return };
         let is_named = growing.has_arrays(self.path);
@@ -110,7 +110,7 @@ impl Described<'_> {
         }
     }
 
-    /// The stored extents: the sizes of the dimensions, since readers require that all arrays along a dimension have
+    /// The stored extents, which are the sizes of the dimensions: readers require all arrays along a dimension to have
     /// the same size.
     fn record_extents(
         &self,
@@ -121,7 +121,7 @@ impl Described<'_> {
         losses: &mut dyn Losses,
     ) -> Vec<u64> {
         let dims = self.shape.dims();
-        // Readers see the fill value past the end of the array, so Zarr must be able to store it.
+        // Readers see the fill value beyond the end of the array, so Zarr must be able to store it.
         let can_fill =
             !matches!(&self.storage.fill, Fill::Value(value) if fill_row(lowering, value).is_err());
         let full = if dims.is_empty() || !can_fill { own.to_vec() } else { growing.full(dims) };
@@ -132,8 +132,8 @@ impl Described<'_> {
         full
     }
 
-    /// The names with generated ones where there is none, as xarray opens no array without. The record keeps which are
-    /// generated.
+    /// The names, with generated ones for unnamed dimensions, since xarray does not open arrays with unnamed
+    /// dimensions. The record states which names are generated.
     fn all_named(
         &self,
         names: Vec<Option<String>>,
@@ -151,7 +151,7 @@ impl Described<'_> {
         }
         let generated = |at: usize| match destination.generated.and_then(|names| names.get(at)) {
             Some(Some(name)) => name.clone(),
-            // While the conversion is planned.
+            // This is used while the conversion is planned.
             _ => format!("phony_dim_{at}"),
         };
         let name = |(at, name): (usize, Option<String>)| name.or_else(|| Some(generated(at)));

@@ -1,4 +1,4 @@
-//! The fill value of an array, and its meaning to readers: in version 2, some treat it as missing.
+//! The fill value of an array and its meaning to readers: in version 2, some treat it as missing.
 
 use super::super::attributes;
 use super::super::lowerings::{FILL, MASKED_FILL, UNDEFINED_FILL};
@@ -17,16 +17,16 @@ use hyperslab_zarr::write::{ArrayDefinition, Version};
 
 /// The fill value of a definition.
 pub(super) struct Filling {
-    /// Whether the fill value is only in the record, not in the metadata of Zarr.
+    /// Whether the fill value is only in the record, not in the Zarr metadata.
     pub(super) is_hidden: bool,
-    /// Whether readers show it without being told, because it is zero.
+    /// Whether readers show it even if it is not stated, because it is zero.
     pub(super) is_implied: bool,
-    /// The value of `_FillValue`, if the fill value of Zarr has this meaning to readers.
+    /// The value of `_FillValue`, if readers give the fill value of Zarr this meaning.
     marker: Option<FillRow>,
 }
 
 impl Described<'_> {
-    /// Decides whether the metadata of Zarr can have the fill value. Otherwise it is recorded.
+    /// Decides whether the Zarr metadata can contain the fill value. If not, it is recorded.
     pub(super) fn filling(
         &self,
         lowering: &Lowering,
@@ -80,8 +80,8 @@ impl Described<'_> {
         })
     }
 
-    /// The fill value in the metadata in place of a hidden one, if one is to mark missing elements: that of `_FillValue`,
-    /// or the hidden one itself. Any NaN is the usual one there.
+    /// The fill value that replaces a hidden one in the metadata, if missing elements are to be marked: that of
+    /// `_FillValue`, or the hidden one itself. There, every NaN is replaced by the usual one.
     fn shown_fill(&self, filling: Filling, lowering: &Lowering) -> Result<Option<FillRow>> {
         let shown = match (filling.marker, &self.storage.fill) {
             (None, Fill::Value(value)) if self.facts.fill_is_missing => fill_row(lowering, value).ok(),
@@ -91,7 +91,7 @@ impl Described<'_> {
         Ok(shown.map(|row| row.map(usual)))
     }
 
-    /// The JSON of `_FillValue`, for readers of version 3, if readers of the source treat the fill value as missing.
+    /// The JSON of `_FillValue` for readers of version 3, if readers of the source treat the fill value as missing.
     pub(super) fn missing(&self, of: &DataType, lowering: &Lowering) -> Result<Option<Json>> {
         let size = self.datatype.row_size().unwrap_or(0);
         let value = match &self.storage.fill {
@@ -103,9 +103,10 @@ impl Described<'_> {
         attributes::missing(of, self.datatype, value)
     }
 
-    /// Whether the fill value is better left out of the metadata, and no element needs it. In version 2 xarray treats
-    /// the fill value as missing and ignores `_FillValue`; that is correct only if the source does so too. It has no form
-    /// for NaN with unusual bits. For an array datatype, the fill value may have no form in Zarr.
+    /// Whether the fill value is better left out of the metadata, and no element needs it. In version 2, xarray treats
+    /// the fill value as missing and ignores `_FillValue`, which is correct only if the source does so as well. Version
+    /// 2 cannot represent NaN with unusual bits. For an array datatype, Zarr may not be able to represent the fill
+    /// value.
     fn hides_fill(&self, lowering: &Lowering, marker: Option<&FillRow>, can_hide: bool) -> bool {
         let row = match &self.storage.fill {
             Fill::Value(value) => fill_row(lowering, value),
@@ -119,8 +120,8 @@ impl Described<'_> {
         self.facts.is_whole && cannot_store || can_hide && is_better_hidden
     }
 
-    /// Whether the fill value is zero, as which zarr-python, tensorstore and others show a chunk that is not there if an
-    /// array of version 2 has none.
+    /// Whether the fill value is zero: zarr-python, tensorstore and others show missing chunks as zeros if a version 2
+    /// array has no fill value.
     fn is_zero(&self, lowering: &Lowering) -> bool {
         match &self.storage.fill {
             Fill::Value(value) => matches!(fill_row(lowering, value), Ok(None)),
@@ -137,7 +138,7 @@ impl Described<'_> {
             Fill::Value(value) => fill_row(lowering, value).ok(),
             Fill::Default => Some(None),
         };
-        // An attribute that is not an element of the array marks none as missing.
+        // An attribute that is not an element of the array does not mark any element as missing.
         marker.is_none_or(|marker| own.as_ref() != Some(marker))
     }
 
@@ -150,7 +151,7 @@ impl Described<'_> {
         if datatype.same_content(attribute.datatype.resolved()) {
             return fill_row(lowering, &attribute.value).ok();
         }
-        // An attribute read from JSON may have another number type than the array.
+        // An attribute read from JSON may have a different number type from the array.
         let rows = number_row(datatype, &one.get())?;
         fill_row(lowering, &Values { rows: rows.into(), heap: Heap::default() }).ok()
     }
@@ -190,7 +191,7 @@ fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
                     let single = value.to_string().parse::<f32>().ok()?;
                     (f64::from(single) == *value || value.is_nan()).then(|| single.to_ne_bytes().to_vec())
                 }
-                // Numbers are written without an exponent, and whole ones without a point.
+                // Numbers are written without an exponent, and whole numbers without a decimal point.
                 _ => number_row(datatype, &Element::Int(value.to_string().parse().ok()?)),
             };
         }
@@ -212,14 +213,14 @@ fn number_row(datatype: &Datatype, element: &Element<'_>) -> Option<Vec<u8>> {
 /// The bytes of a fill value in a definition; `None` for zeros.
 type FillRow = Option<Vec<u8>>;
 
-/// The stored form of a fill value; `None` for zeros or an empty text.
+/// The stored form of a fill value; `None` for zeros or an empty string.
 ///
 /// # Errors
 /// If Zarr cannot store it.
 pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
     let (rows, heap) = lowering.lower(value)?;
     let row = match lowering.data_type {
-        // In a type of variable length only empty content is the default, not content of zero bytes.
+        // In a variable-length type, only empty content is the default, not content that consists of zero bytes.
         DataType::String | DataType::Bytes => {
             return content(&rows, &heap).map(|content| (!content.is_empty()).then_some(content));
         }
@@ -237,9 +238,9 @@ pub(super) fn fill_row(lowering: &Lowering, value: &Values) -> Result<FillRow> {
     Ok(row.iter().any(|byte| *byte != 0).then_some(row))
 }
 
-/// The fill value if none is defined: zeros, and spaces for space-padded texts.
+/// The fill value if none is defined: zeros, or spaces for space-padded strings.
 fn empty_row(lowering: &Lowering, datatype: &Datatype) -> Result<FillRow> {
-    // Elements of variable length that were never written are empty in Zarr too.
+    // Variable-length elements that were never written are empty in Zarr as well.
     if datatype.has_slots() {
         return Ok(None);
     }

@@ -1,8 +1,8 @@
-//! Codecs that every reader of version 3 has, in place of filters that few have.
+//! Codecs supported by every version 3 reader, as replacements for filters that few readers support.
 //!
-//! Version 3 registers gzip, Zstandard, Blosc and CRC32C, and all its readers have them. Other filters are codecs of
-//! numcodecs, which tensorstore and neuroglancer do not read. docs/design/008-filters.md has the sizes that led to
-//! this table.
+//! Version 3 registers gzip, Zstandard, Blosc and CRC32C, and all its readers support them. Other filters are numcodecs
+//! codecs, which tensorstore and neuroglancer do not read. docs/design/008-filters.md contains the size measurements
+//! behind this table.
 
 use super::super::lowerings::{BLOSC, BLOSC_LZ4, BLOSC_ZLIB, BLOSC_ZSTD, FILTERS, GZIP, UNFILTERED};
 use crate::filter;
@@ -15,16 +15,16 @@ use hyperslab_core::filter::find;
 use hyperslab_model::Filter;
 use hyperslab_zarr::write::WrittenCodec;
 
-/// Codecs of version 3 in place of filters.
+/// Version 3 codecs that replace filters.
 pub(super) struct Registered {
     pub(super) codecs: Vec<WrittenCodec>,
-    /// What the filters become, without a checksum.
+    /// How the replacement of the filters, apart from a checksum, is reported.
     pub(super) lowered: &'static Lowered,
-    /// The checksum that becomes CRC32C.
+    /// The checksum that is replaced by CRC32C.
     pub(super) checksum: Option<String>,
 }
 
-/// What filters do to the bytes of a chunk.
+/// The effect of filters on the bytes of a chunk.
 #[derive(Default)]
 struct Effect {
     shuffle: Option<(BloscShuffle, usize)>,
@@ -43,7 +43,7 @@ enum Compressor {
 }
 
 impl Registered {
-    /// The codecs for filters of such elements. `chunk` is the size of a decoded chunk in bytes.
+    /// The codecs that replace filters of such elements. `chunk` is the size of a decoded chunk in bytes.
     pub(super) fn new(filters: &[Filter], elements: &Elements, chunk: u64) -> Registered {
         let mut effect = Effect::default();
         filters.iter().for_each(|filter| effect.add(filter, elements));
@@ -104,7 +104,7 @@ impl Effect {
             }
             Ok(Codec::Fletcher32(_) | Codec::Checksum(_)) => self.checksum = Some(filter.name.clone()),
             Ok(Codec::Bzip2(_) | Codec::Lzma(_)) => self.compressor = Some(Compressor::Zstd(STRONG_LEVEL)),
-            // Filters of numbers put bytes of equal significance beside each other, as a shuffle does.
+            // Number filters place bytes of equal significance next to each other, as a shuffle does.
             _ if OF_NUMBERS.contains(&filter.name.as_str())
                 || find(&filter.name).is_some_and(|filter| filter.converts_numbers) =>
             {
@@ -127,27 +127,27 @@ fn zstd(level: i32) -> Codec {
     Zstd { level, checksum: false }.into()
 }
 
-/// The level of Blosc that asks Zstandard for at least this level.
+/// The Blosc level that requests at least this level from Zstandard.
 fn blosc_level(level: i32) -> u8 {
     match level {
         ..=1 => 1,
         16.. => MAX_LEVEL,
-        // Blosc compresses blocks, for which it takes twice its level.
+        // Blosc compresses blocks, for which it uses twice its level.
         level => u8::try_from(level / 2 + 1).unwrap_or(MAX_LEVEL),
     }
 }
 
-/// The filters of numbers that do not stand for another type of numbers.
+/// Number filters that do not represent a different number type.
 const OF_NUMBERS: [&str; 7] =
     ["nbit", "scaleoffset", "szip", "zfp", "pcodec", "bitround", "granularbitround"];
 const TRANSPOSE: &str = "transpose";
 const DEFAULT_LEVEL: i32 = 3;
-/// The level of Zstandard in place of filters that compress better than Deflate.
+/// The Zstandard level that replaces filters that compress better than Deflate.
 const STRONG_LEVEL: i32 = 9;
 const MAX_LEVEL: u8 = 9;
-/// The largest element that Blosc shuffles, in bytes.
+/// The largest element that Blosc can shuffle, in bytes.
 const MAX_ELEMENT: usize = 255;
-/// The largest chunk that Blosc stores, in bytes.
+/// The largest chunk that Blosc can store, in bytes.
 const MAX_CHUNK: u64 = 0x7fff_ffff - 32;
 
 #[cfg(test)]
