@@ -31,13 +31,14 @@ from ._errors import (
     UnwrittenWarning,
 )
 from ._hyperslab import __version__, threads
-from ._objects import Array, ChunkTable, Datatype, Dimension, Group, open, open_array
+from ._objects import Array, Group, open, open_array
 from ._threads import set_threads
 
 if TYPE_CHECKING:
     from ._differences import Difference, Report
     from ._joined import open_joined
     from ._losses import LossReport
+    from ._records import ChunkTable, Datatype, Dimension
     from ._reports import Digest, Listing, Statistics
     from ._table import Table, table
     from ._verbs import check, concat, convert, create, describe, diff, digest, ls, repack, stat
@@ -100,6 +101,7 @@ _LATER = {
     **dict.fromkeys(("Schema", "Writer", "create_store", "write_store"), "._writing"),
     **dict.fromkeys(("check", "concat", "convert", "create", "describe", "diff", "digest", "ls", "repack", "stat"), "._verbs"),
     **dict.fromkeys(("Difference", "Report"), "._differences"),
+    **dict.fromkeys(("ChunkTable", "Datatype", "Dimension"), "._records"),
     **dict.fromkeys(("Digest", "Listing", "Statistics"), "._reports"),
     "LossReport": "._losses",
     "open_joined": "._joined",

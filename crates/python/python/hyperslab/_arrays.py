@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,30 +13,15 @@ from ._indexing import Cast, Outer, Points, in_keywords, is_list, keys_of, label
 from ._stores import Opened, named
 from ._suggestions import nearest
 
+if TYPE_CHECKING:
+    from ._records import ChunkTable
+
 # Where elements are stored if they have no chunks in files.
 _PLACEMENTS = {
     "in-metadata": "its elements are in the metadata",
     "in-other-arrays": "its elements are stored in other arrays",
     "nowhere": "none of its elements are stored",
 }
-
-
-class ChunkTable(NamedTuple):
-    """Where the chunks of an array are stored, with one row for each chunk.
-
-    index: positions of the first element along each dimension, divided by the chunk shape
-    offset, length: bytes in the file
-    mask: filters that were skipped; bit 0 is the first filter
-    file: names of the files; None is the opened file
-    which: for each chunk, the position of its file in `file`
-    """
-
-    index: np.ndarray  # type: ignore[assignment]  # a tuple has a method of this name
-    offset: np.ndarray
-    length: np.ndarray
-    mask: np.ndarray
-    file: list[str | None]
-    which: np.ndarray
 
 
 class Attributes(dict[str, Any]):
@@ -222,6 +207,8 @@ class Array(_hyperslab.Array):
 
     def chunk_table(self, *, inner: bool = False) -> ChunkTable:
         """Where the written chunks are stored. With `inner`, the chunks within shards are listed."""
+        from ._records import ChunkTable
+
         starts, offset, length, mask, files, which, placement = self.places(inner)
         if placement != "all":
             raise ValueError(f"{self.path} has no chunks in files: {_PLACEMENTS[placement]}")

@@ -4,40 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import ItemsView, Iterable, Iterator, Mapping, Set, ValuesView
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _hyperslab
-from ._arrays import Array, Attributes, ChunkTable, is_same, token
+from ._arrays import Array, Attributes, is_same, token
 from ._errors import Error, FileWarning, NoFileError, NoObjectError
 from ._storage import JoinedStores
 from ._stores import DEFAULTS, Opened, named, opened
 from ._suggestions import nearest
 from ._warnings import warn
 
-__all__ = ["Array", "Attributes", "ChunkTable", "Datatype", "Dimension", "Group", "open", "open_array", "opened_object"]
+if TYPE_CHECKING:
+    from ._records import Dimension
+
+__all__ = ["Array", "Attributes", "Group", "open", "open_array", "opened_object"]
 
 # The modes that h5py takes as the second argument.
 _MODES = frozenset(("r", "r+", "a", "w", "w-", "x"))
-
-
-class Dimension(NamedTuple):
-    """A dimension of a group."""
-
-    name: str
-    size: int
-    unlimited: bool
-
-    @property
-    def attrs(self) -> Attributes:
-        """Always empty, as a dimension without coordinates has no attributes. For programs that read `attrs` of all members."""
-        return Attributes()
-
-
-class Datatype(NamedTuple):
-    """A named datatype of a group, and its attributes."""
-
-    path: str
-    attrs: Attributes
 
 
 def open(
@@ -248,10 +231,12 @@ class Group(Mapping[str, Any]):
             return Group(self._opened, path)
         if kind in ("array", "coordinate"):
             return Array._of(self._opened, path)
-        if kind == "dimension":
+        if kind in ("dimension", "datatype"):
+            from ._records import Datatype, Dimension
+
+            if kind == "datatype":
+                return Datatype(path, Attributes(self._opened.file.attributes(path)))
             return Dimension(path.rpartition("/")[2], told[0][1], told[0][2])
-        if kind == "datatype":
-            return Datatype(path, Attributes(self._opened.file.attributes(path)))
         raise NoObjectError(f"{path} cannot be read: {told}" if kind == "unreadable" else f"{path} is a {kind}")
 
     def __iter__(self) -> Iterator[str]:
@@ -308,6 +293,8 @@ class Group(Mapping[str, Any]):
     @property
     def dims(self) -> dict[str, Dimension]:
         """Dimensions of the group by name: those that it declares and those that its arrays use."""
+        from ._records import Dimension
+
         own: dict[str, Dimension] = {}
         for _, kind, told in self._listed().values():
             if kind not in ("dimension", "coordinate", "array") or told is None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._objects import Array, ChunkTable
+from .._objects import Array
+from .._records import ChunkTable
 from .codecs import decoded
 from .plans import Plan
 
