@@ -36,7 +36,7 @@ KINDS = {"cdf1": "classic", "cdf2": "64-bit offset", "cdf5": "64-bit data"}
 # Rows of the report that concern only storage.
 STORAGE = {"chunks", "filters", "little-endian order", "elements in other datasets or external files"}
 # Changes after which decoded variables are the same.
-DECODED = {"strings of variable length", "unsigned integers", "64-bit integers that 32 bits hold"}
+DECODED = {"strings of variable length", "unsigned integers", "64-bit integers that fit in 32 bits"}
 
 
 def is_classic(path):

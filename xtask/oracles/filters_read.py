@@ -81,7 +81,7 @@ def without_plugins(folder):
     run("convert", away, back)
     with h5py.File(kept) as one, h5py.File(back) as other:
         tally.check(one["a"]._filters == other["a"]._filters, "filters of plugins return", [str(other["a"]._filters)])
-        tally.check("32015" in one["a"]._filters, "filters that were asked for are stored", [str(one["a"]._filters)])
+        tally.check("32015" in one["a"]._filters, "requested filters are stored", [str(one["a"]._filters)])
 
 
 def of_documents(folder):

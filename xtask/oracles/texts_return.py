@@ -18,7 +18,7 @@ from tally import Tally
 
 VALUES = "--values=1000000"
 # The error for an array without values in the text.
-WITHOUT = "the text has no values of it"
+WITHOUT = "the document has no values for it"
 
 
 def run(*command, text=None):

@@ -51,7 +51,7 @@ fn until_quote(text: &str) -> Option<(String, &str)> {
     Some((own, text.get(at + 1..)?))
 }
 
-/// The number of bytes of the first letter of a text in quotes, including the escape that it may be written as: `\n`,
+/// The number of bytes of the first letter of a string in quotes, including the escape that it may be written as: `\n`,
 /// `\u{301}`.
 fn length_of_letter(text: &str) -> usize {
     let mut letters = text.chars();

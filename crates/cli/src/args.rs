@@ -52,15 +52,15 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Check that files follow the rules of their format
     Check(Check),
-    /// List the files that a store is made of and those that it names
+    /// List the files that make up a store and the files that it refers to
     Files(Files),
-    /// List what was written to arrays and groups, and when, as far as the store keeps it (TileDB)
+    /// List what was written to arrays and groups and when, as far as the store records it (TileDB)
     History(History),
     /// Convert a store to another format or layout
     Convert(Convert),
-    /// Write a store again in its own format: in another layout, or without unused space
+    /// Rewrite a store in its own format, with a different layout or without unused space
     Repack(Repack),
-    /// Join stores along one dimension to a new store
+    /// Join stores along one dimension into a new store
     Concat(Concat),
     /// Create a store from an NDL document
     Create(Create),
@@ -90,22 +90,22 @@ pub(crate) struct Common {
     /// Show everything as stored: with bookkeeping attributes, without the NetCDF view
     #[arg(long, global = true)]
     pub(crate) raw: bool,
-    /// Show packed numbers (scale_factor, add_offset) as the numbers that they stand for, missing ones as NaN
+    /// Show packed numbers (scale_factor, add_offset) as unpacked values, with missing ones as NaN
     #[arg(long, global = true, conflicts_with = "raw")]
     pub(crate) unpack: bool,
-    /// Read the file as this format, whatever its first bytes are
+    /// Read the file as this format, regardless of its first bytes
     #[arg(long, global = true, hide_short_help = true, value_name = "FORMAT")]
     pub(crate) input_format: Option<String>,
     /// Raise a safety limit: allocation (bytes), nesting, rank or filters
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME=N", value_parser = limit)]
     pub(crate) limit: Vec<(Limit, u64)>,
-    /// Also allow files in this folder to be opened, where a file names other files (virtual datasets, external data)
+    /// Also allow opening files in this folder that a file refers to (virtual datasets, external data)
     #[arg(long, global = true, hide_short_help = true, value_name = "DIR")]
     pub(crate) allow_external: Vec<PathBuf>,
-    /// Look at the store as it was at a time, such as 2026-03-01T06:00 or milliseconds since 1970, or only at what was written from A to B (TileDB)
+    /// Read the store as it was at a time, such as 2026-03-01T06:00 or milliseconds since 1970, or only what was written from A to B (TileDB)
     #[arg(long, global = true, hide_short_help = true, value_name = "TIME|A..B", value_parser = times)]
     pub(crate) at: Option<Times>,
-    /// Show the variables and dimensions that TileDB-CF keeps as arrays: auto for those of any convention, or the name of the one that the store must satisfy, such as cf-0.3.0. For convert to TileDB, the convention that the target satisfies
+    /// Show the variables and dimensions that TileDB-CF stores as arrays: auto for any convention, or the name of the convention that the store must satisfy, such as cf-0.3.0. With convert to TileDB, the convention that the target satisfies
     #[arg(long, global = true, hide_short_help = true, value_name = "auto|NAME", value_parser = dataspace, conflicts_with = "raw")]
     pub(crate) dataspace: Option<DataspaceView>,
     /// File with the 32 bytes of the key of an encrypted store (TileDB)
@@ -241,7 +241,7 @@ pub(crate) struct Ls {
     /// Files, or groups and arrays in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// List groups in groups too, as a tree
+    /// List nested groups too, as a tree
     #[arg(short, long)]
     pub(crate) recursive: bool,
     /// Show chunks and filters too
@@ -250,7 +250,7 @@ pub(crate) struct Ls {
     /// List attributes too, with their values
     #[arg(long)]
     pub(crate) attrs: bool,
-    /// Show what external links lead to, in files of the same folder and below
+    /// Show the targets of external links, in files of the same folder and its subfolders
     #[arg(short = 'L', long)]
     pub(crate) follow_links: bool,
     /// Print only paths, one per line
@@ -265,7 +265,7 @@ pub(crate) struct Ls {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// Files or directories; those that they name are followed in their folder and below
+    /// Files or directories; files that they refer to are followed in the same folder and its subfolders
     #[arg(value_name = "LOCATION", required = true)]
     pub(crate) locations: Vec<String>,
     /// Print JSON Lines, one object per line
@@ -292,7 +292,7 @@ pub(crate) struct Stat {
     /// Files, or groups and arrays in them
     #[arg(value_name = "LOCATION", default_value = ".")]
     pub(crate) locations: Vec<String>,
-    /// Read the values too: minimum, maximum, mean and number of missing values
+    /// Also read the values: report minimum, maximum, mean and number of missing values
     #[arg(long)]
     pub(crate) values: bool,
     /// Apply CF attributes: scale values, show times as dates, count values outside the valid range as missing
@@ -358,7 +358,7 @@ pub(crate) struct Diff {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// The stores to read, or objects in them; objects come with everything below them, and with their dimensions
+    /// The stores to read, or objects in them; each object includes everything below it, and its dimensions
     #[arg(value_name = "SOURCE", required = true)]
     pub(crate) sources: Vec<String>,
     #[arg(value_name = "TARGET", help = stores(Some(FOLDER)))]
@@ -366,7 +366,7 @@ pub(crate) struct Convert {
     /// Select a part of the arrays, as in `show`: 'lat=0:90,time=2026-01..2026-03'
     #[arg(short, long, value_name = "SEL", allow_hyphen_values = true)]
     pub(crate) select: Vec<String>,
-    /// Convert what external links lead to, in files of the same folder and below
+    /// Convert the targets of external links, in files of the same folder and its subfolders
     #[arg(short = 'L', long)]
     pub(crate) follow_links: bool,
     /// Report what would change, and write nothing
@@ -387,7 +387,7 @@ pub(crate) struct Repack {
     /// The store to read
     #[arg(value_name = "SOURCE")]
     pub(crate) source: String,
-    /// The store to write, in the format of the source, which its suffix must not contradict
+    /// The store to write, in the format of the source; its suffix must not name another format
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Report what would change, and write nothing
@@ -443,7 +443,7 @@ pub(crate) struct Writing {
     /// An option of one format, such as zarr.consolidated=false or hdf5.libver=v1.10
     #[arg(short = 'O', long, value_name = "FORMAT.KEY[=V]")]
     pub(crate) option: Vec<String>,
-    /// Replace TARGET once the new store is complete; until then it stays as it is
+    /// Replace TARGET once the new store is complete; until then TARGET remains unchanged
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Continue an interrupted run of the same command
@@ -452,7 +452,7 @@ pub(crate) struct Writing {
     /// Wait until all data is on the disk before the target gets its name
     #[arg(long)]
     pub(crate) sync: bool,
-    /// Read the target after writing and compare digests with the source: what hyperslab reads there, not what other
+    /// Read the target after writing and compare digests with the source: tests what hyperslab reads, not what other
     /// programs read
     #[arg(long)]
     pub(crate) verify: bool,
@@ -495,18 +495,18 @@ pub(crate) struct Create {
 /// The layout of arrays in the target.
 #[derive(Args, Debug)]
 #[command(
-    next_help_heading = "Layout (put /PATTERN: in front to apply an option to some arrays; the last match applies)"
+    next_help_heading = "Layout (put /PATTERN: before a value to limit it to matching arrays; the last match applies)"
 )]
 pub(crate) struct LayoutOptions {
-    /// Chunks: a shape 8,256,256; some sizes time=8,lat=256, the others as in the source; a target size in bytes
-    /// 4MiB; whole; none; or keep
+    /// Chunks: a shape (8,256,256); sizes by name (time=8,lat=256), the others as in the source; a target size
+    /// in bytes (4MiB); whole; none; or keep
     #[arg(short, long, value_name = "CHUNK", allow_hyphen_values = true)]
     pub(crate) chunk: Vec<String>,
-    /// Shards, each of several chunks, written like --chunk
+    /// Shards, each made of several chunks, in the syntax of --chunk
     #[arg(long, value_name = "SHARD", allow_hyphen_values = true)]
     pub(crate) shard: Vec<String>,
-    /// Filters in the order of writing: shuffle,deflate=4,fletcher32; as NDL '[{blosc: {codec: zstd, level: 9}}]';
-    /// none; or keep, also those that few readers of the target have
+    /// Filters in encoding order: shuffle,deflate=4,fletcher32; as NDL '[{blosc: {codec: zstd, level: 9}}]';
+    /// none; or keep, even filters that few readers of the target support
     #[arg(short, long, value_name = "FILTERS", allow_hyphen_values = true)]
     pub(crate) filter: Vec<String>,
     /// Byte order: little, big or keep
@@ -573,8 +573,7 @@ fn stores(more: Option<&str>) -> String {
     format!("The store to write; its name gives the format: {}{more}", suffixes.join(" "))
 }
 
-const FOLDER: &str =
-    "With several sources, or if it ends in /, a folder for one store of each source, named like it";
+const FOLDER: &str = "With several sources, or if it ends in /, a folder that receives one store per source, named after the source";
 
 /// The help of the option that names a format, with another name of each that has one.
 fn formats() -> String {
@@ -592,7 +591,7 @@ fn limit(text: &str) -> Result<(Limit, u64), String> {
         format!("unknown limit {name:?}, expected one of {}", Limit::ALL.map(Limit::name).join(", "))
     })?;
     let value =
-        size::parse(value).ok_or_else(|| format!("{value:?} is not a number of bytes such as 512MiB"))?;
+        size::parse(value).ok_or_else(|| format!("{value:?} is not a size in bytes, such as 512MiB"))?;
     Ok((limit, value))
 }
 
@@ -624,7 +623,7 @@ fn threads(text: &str) -> Result<usize, String> {
 
 fn memory(text: &str) -> Result<u64, String> {
     let memory = size::parse(text).filter(|memory| *memory >= MIN_MEMORY);
-    memory.ok_or_else(|| format!("{text:?} is not a number of bytes of 1MiB or more, such as 256MiB"))
+    memory.ok_or_else(|| format!("{text:?} is not a size of at least 1MiB, such as 256MiB"))
 }
 
 /// Above the number of threads that any machine can use.

@@ -216,16 +216,16 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::LeaveOutUnreadable => "--allow-loss unreadable leaves such arrays out".into(),
         Remedy::Overwrite => "--overwrite replaces it".into(),
         Remedy::KeepForeignFiles => {
-            "--overwrite would remove that; move it away, or choose another target".into()
+            "--overwrite would also remove these files; move them away, or choose another target".into()
         }
         Remedy::Resume { done, of } => {
             let of = of.map_or(String::new(), |of| format!(" of {}", human_bytes(of)));
-            format!("--resume goes on from {}{of}", human_bytes(*done))
+            format!("--resume continues from {}{of}", human_bytes(*done))
         }
         Remedy::StartAnew => "without --resume, everything is written again from the beginning".into(),
         Remedy::NameTargetFormat(formats) => match tried::conversion(&line::typed()) {
             Some(line) => format!("did you mean `{line}`? --format names another format"),
-            None => format!("--format {} says which", formats.join(" or ")),
+            None => format!("use --format {} to choose one", formats.join(" or ")),
         },
         Remedy::KeepChunks => "-c none leaves the array without chunks".into(),
         Remedy::FillByType => {
@@ -265,14 +265,17 @@ fn remedy(remedy: &Remedy) -> String {
         Remedy::JoinAlong(names) => {
             let options: Vec<String> =
                 names.iter().map(|name| format!("--along {}", line::quoted(name))).collect();
-            format!("{} says which", options.join(" or "))
+            match options.as_slice() {
+                [only] => format!("use {only}"),
+                several => format!("choose one with {}", several.join(" or ")),
+            }
         }
         Remedy::Compare { a, b } => format!("`{}` shows what differs", line::of(["diff", a, b])),
         Remedy::Tolerate(difference) => {
             format!("--atol {difference} treats them as equal and keeps the values of the first file")
         }
         Remedy::OtherFormat(format) => {
-            format!("`{}` writes a format that has them", line::with_format(line::typed(), format))
+            format!("`{}` writes a format that supports them", line::with_format(line::typed(), format))
         }
         Remedy::UnpackStores => "--unpack joins the unpacked numbers".into(),
         Remedy::SortStores => "--sort joins them in the order of their coordinates".into(),
@@ -343,7 +346,7 @@ mod tests {
             .with_remedy(Remedy::Resume { done: 100, of: Some(2 << 20) });
         assert_eq!(
             error(&exists),
-            "exists\nhelp: --overwrite replaces it\nhelp: --resume goes on from 100 B of 2.0 MiB"
+            "exists\nhelp: --overwrite replaces it\nhelp: --resume continues from 100 B of 2.0 MiB"
         );
     }
 }

@@ -68,7 +68,11 @@ fn rejects_a_document_with_errors_or_of_another_kind() {
     let (_dir, path) = contract("ndarrays:\n  x: {shape: [2], type: int99}\n");
     let ran = hyperslab(["check", "ocean.nc", "--against", &path]);
     assert_eq!((ran.code, ran.answer.as_str()), (2, ""));
-    assert!(ran.messages.contains("1 error in the contract\n  help: `hyperslab check "), "{}", ran.messages);
+    assert!(
+        ran.messages.contains("the contract document has 1 error\n  help: `hyperslab check "),
+        "{}",
+        ran.messages
+    );
     let nc = examples().join("ocean.nc");
     let ran = hyperslab(["check", "ocean.nc", "--against", nc.to_str().unwrap()]);
     assert_eq!(ran.code, 2);

@@ -194,7 +194,7 @@ fn arrays_without_names_of_dimensions_are_joined_by_position() {
     let concat = |words: &[&str]| run(folder, &[&["concat"], words].concat());
     let unnamed = concat(&["a.h5", "b.h5", "all.h5"]);
     assert_eq!(unnamed.code, 2);
-    assert!(unnamed.messages.ends_with("  help: --along 0 says which\n"), "{}", unnamed.messages);
+    assert!(unnamed.messages.ends_with("  help: use --along 0\n"), "{}", unnamed.messages);
     // Arrays of other lengths do not belong to it.
     let all = concat(&["a.h5", "b.h5", "all.h5", "--along", "0"]);
     assert_eq!(all.code, 2);
@@ -207,7 +207,7 @@ fn arrays_without_names_of_dimensions_are_joined_by_position() {
     let shown = |object: &str| run(folder, &["show", object, "--as", "matrix"]).answer;
     assert_eq!(shown("all.h5:/labels"), "0,1,10,11,12\n");
     assert_eq!(shown("all.h5:/images"), "0,1\n1,2\n10,11\n11,12\n12,13\n");
-    assert_eq!(run(folder, &["ls", "-1", "all.h5"]).answer, "images\nlabels\n");
+    assert_eq!(run(folder, &["ls", "-1", "all.h5"]).answer, "/images\n/labels\n");
     // Along the second dimension, which only the images have; the others must be the same.
     let wide = run(folder, &["show", "a.h5:/images", "a.h5:/images", "--along", "1", "--as", "matrix"]);
     assert_eq!((wide.code, wide.answer.as_str()), (0, "0,1,0,1\n1,2,1,2\n"), "{}", wide.messages);
@@ -218,7 +218,7 @@ fn arrays_without_names_of_dimensions_are_joined_by_position() {
     days(folder, 2);
     let named = concat(&["day*.nc:/time", "time.zarr", "--along", "0"]);
     assert_eq!(named.code, 2);
-    assert!(named.messages.ends_with("  help: --along time says which\n"), "{}", named.messages);
+    assert!(named.messages.ends_with("  help: use --along time\n"), "{}", named.messages);
 }
 
 #[cfg(unix)]
@@ -268,7 +268,7 @@ fn show_joins_the_array_of_several_files() {
     let other = run(folder, &["show", "day0000.nc:/time", "day0001.nc:/t"]);
     assert_eq!(other.code, 2);
     assert!(
-        other.messages.contains("day0001.nc: names /t, expected /time as before it"),
+        other.messages.contains("day0001.nc: names /t, expected /time like the locations before it"),
         "{}",
         other.messages
     );

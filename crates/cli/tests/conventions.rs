@@ -128,7 +128,7 @@ fn auto_asks_the_attribute_conventions() {
     buoys(folder);
     let auto = checked(folder, "buoys.yaml", &["--conventions", "auto", "--quick"]);
     assert_eq!(auto.code, 1);
-    assert!(auto.answer.contains("checked by CF-1.8, as Conventions says"), "{}", auto.answer);
+    assert!(auto.answer.contains("checked against CF-1.8, as stated in Conventions"), "{}", auto.answer);
     assert!(auto.answer.contains("error  cf/units-known (CF 3.1)  units \"metrs\""), "{}", auto.answer);
     assert!(auto.answer.contains("help: did you mean meters?") || auto.answer.contains("help: did you mean"));
     assert!(!auto.answer.contains("cf/coordinate-monotonic"), "{}", auto.answer);
@@ -141,7 +141,7 @@ fn auto_asks_the_attribute_conventions() {
     std::fs::write(folder.join("old.yaml"), "attributes: {Conventions: CF-1.4}\n").unwrap();
     let old = checked(folder, "old.yaml", &["--conventions", "auto"]);
     assert_eq!(old.code, 0, "{}", old.answer);
-    assert!(old.answer.contains("checked by CF-1.6, the nearest to CF-1.4"), "{}", old.answer);
+    assert!(old.answer.contains("checked against CF-1.6, the nearest to CF-1.4"), "{}", old.answer);
     assert_eq!(checked(folder, "old.yaml", &["--conventions", "CF-1.6"]).code, 1);
 }
 

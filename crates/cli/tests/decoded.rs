@@ -125,12 +125,12 @@ fn numpy_has_nan_and_nat_for_missing_elements() {
 fn what_numpy_does_not_hold_is_refused_with_another_form() {
     let store = Store::new();
     for (name, form, refusal) in [
-        ("bits", "npy", "NumPy has no missing text\n  help: use --as csv or --as json"),
-        ("gaps", "npy", "NumPy has no missing text\n  help: use --as csv or --as json"),
+        ("bits", "npy", "NumPy cannot represent a missing string\n  help: use --as csv or --as json"),
+        ("gaps", "npy", "NumPy cannot represent a missing string\n  help: use --as csv or --as json"),
         (
             "large",
             "npy",
-            "NumPy has no missing integer, and no float64 for 9007199254740993\n  help: use --as csv or --as json",
+            "NumPy cannot represent a missing integer, and float64 cannot represent 9007199254740993 exactly\n  help: use --as csv or --as json",
         ),
         ("time", "raw", "raw bytes cannot record the unit of times; use --as npy"),
         ("flag", "raw", "elements of string are not plain bytes; use --as json"),

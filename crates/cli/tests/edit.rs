@@ -64,9 +64,9 @@ fn changes_find_renamed_groups_by_their_new_names() {
     // What else a command makes is not there before it.
     let early = edit(&path, &["--add-attribute", "/sst/new=int32", "--set", "/sst/other@a=1"]);
     assert_eq!(early.code, 2);
-    assert!(early.messages.contains("make this one in a command of its own"), "{}", early.messages);
+    assert!(early.messages.contains("make this change in a separate command"), "{}", early.messages);
     let alone = edit(&path, &["--set", "/sst/other@a=1"]);
-    assert!(!alone.messages.contains("command of its own"), "{}", alone.messages);
+    assert!(!alone.messages.contains("separate command"), "{}", alone.messages);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn dimensions_that_arrays_name_stay_members() {
     for change in [["--rename", "/buoy=station"], ["--remove-member", "/buoy"]] {
         let refused = edit(&path, &change);
         assert_eq!(refused.code, 2, "{}", refused.answer);
-        assert!(refused.messages.contains(":/buoy: is a dimension of /"), "{}", refused.messages);
+        assert!(refused.messages.contains(":/buoy: is a dimension that /"), "{}", refused.messages);
     }
     let all = ["/height", "/quality", "/position", "/buoy"].map(|path| ["--remove-member", path]);
     let removed = edit(&path, &all.concat());
@@ -141,7 +141,7 @@ fn what_cannot_be_appended_to_says_so() {
     let made = ran(prepared(["create", "-q", document.to_str().unwrap(), store]).output().unwrap());
     assert_eq!(made.code, 0, "{}", made.messages);
     for (location, expected) in [
-        (store.to_owned(), "is a group whose arrays are arrays of TileDB by themselves"),
+        (store.to_owned(), "is a group whose arrays are separate TileDB arrays"),
         (format!("{store}:/height"), "is an array, expected a group"),
     ] {
         let refused = edit(Path::new(&location), &["--append", store]);

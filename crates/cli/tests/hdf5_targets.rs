@@ -147,7 +147,7 @@ fn what_a_file_cannot_hold_is_refused_before_it_is_written() {
     let source = examples().join("ocean.nc");
     let source = source.to_str().unwrap();
     for (options, why) in [
-        (&["-O", "hdf5.libver=v1.8,earliest"][..], "the high bound earliest"),
+        (&["-O", "hdf5.libver=v1.8,earliest"][..], "the high bound cannot be earliest"),
         (&["-O", "hdf5.paged", "-O", "hdf5.libver=v1.8,v1.8"], "paged file space, which v1.8 cannot read"),
         (&["-O", "hdf5.userblock=1000"], "expected 0 or a power of two"),
     ] {

@@ -69,7 +69,7 @@ fn what_has_no_history_is_an_error_that_says_what_to_do() {
     assert_eq!((none.code, none.answer.as_str()), (2, ""));
     assert_eq!(
         none.messages,
-        "error: ocean.nc: NetCDF-4 does not keep what was written before, only what is there now\n  \
+        "error: ocean.nc: NetCDF-4 does not store earlier states, only the current one\n  \
          help: `hyperslab describe ocean.nc:/` shows it\n"
     );
     let part = hyperslab(["history", "survey.tdb:/temperature/celsius"]);

@@ -117,7 +117,7 @@ fn ctrl_c_stops_a_conversion_that_can_be_resumed_and_leaves_no_partial_answer() 
         assert_eq!(code, Some(130), "{messages}");
         assert!(messages.starts_with("error: interrupted"), "{messages}");
         // If something was finished, it is said what stays, and where.
-        let is_said = messages.contains(".x.zarr.hyperslab-partial; remove it to give up\n");
+        let is_said = messages.contains(".x.zarr.hyperslab-partial; remove that folder to discard them\n");
         assert_eq!(is_said, messages.contains("--resume goes on from"), "{messages}");
         assert_eq!(is_said, folder.join(".x.zarr.hyperslab-partial").exists(), "{messages}");
         assert!(!folder.join("x.zarr").exists());
@@ -259,10 +259,10 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
         // An array of TileDB is written anew: its fragment appears as a whole.
         if target != "x.tdb" {
             assert!(
-                failed.contains("  help: --resume goes on from ") && failed.contains(" of 8.0 MiB\n"),
+                failed.contains("  help: --resume continues from ") && failed.contains(" of 8.0 MiB\n"),
                 "{said}"
             );
-            let stays = format!("/disk/.{target}.hyperslab-partial; remove it to give up\n");
+            let stays = format!("/disk/.{target}.hyperslab-partial; remove that folder to discard them\n");
             assert!(failed.contains("MiB stay in ") && failed.ends_with(&stays), "{said}");
         }
         let goes_on = after.split_once("code 0\n").and_then(|(_, after)| after.strip_prefix(&*expected));
@@ -285,7 +285,7 @@ fn reports_the_file_size_limit() {
     let failed = ran(shell.current_dir(folder.path()).output().unwrap());
     assert_eq!(failed.code, 2, "{}", failed.messages);
     assert!(failed.messages.contains("file too large"), "{}", failed.messages);
-    assert!(failed.messages.contains("  help: --resume goes on from "), "{}", failed.messages);
+    assert!(failed.messages.contains("  help: --resume continues from "), "{}", failed.messages);
     assert!(!folder.path().join("x.zarr.zip").exists());
     let resumed = run(folder.path(), &["convert", "-q", "--resume", &source, "x.zarr.zip"]);
     assert_eq!(resumed.code, 0, "{}", resumed.messages);
@@ -333,7 +333,7 @@ fn rejects_invalid_targets_before_writing_anything() {
     // A folder that is there, and in which nothing can be made.
     if cfg!(target_os = "linux") {
         let refused = run(folder, &["convert", "ocean.nc", "/proc/x.zarr"]);
-        let refusal = "error: /proc/x.zarr: /proc: no file can be made in this folder\n";
+        let refusal = "error: /proc/x.zarr: /proc: no file can be created in this folder\n";
         assert_eq!((refused.code, refused.messages.as_str()), (2, refusal));
     }
     let replaced = run(folder, &["convert", "-q", "ocean.nc", "there.zarr", "--overwrite", "--verify"]);

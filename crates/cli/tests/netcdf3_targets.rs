@@ -85,7 +85,7 @@ fn filters_lead_to_a_format_that_has_them() {
         let refused = run(folder.path(), &[verb, "-q", "classic.nc", target, "-f", "shuffle,deflate=4"]);
         assert_eq!(refused.code, 2, "{}", refused.messages);
         let line = format!("convert -q classic.nc {target} -f shuffle,deflate=4 --format netcdf4-classic");
-        let help = format!("  help: `hyperslab {line}` writes a format that has them\n");
+        let help = format!("  help: `hyperslab {line}` writes a format that supports them\n");
         assert!(refused.messages.ends_with(&help), "{}", refused.messages);
         let done = run(folder.path(), &line.split(' ').collect::<Vec<_>>());
         assert_eq!((done.code, done.messages.as_str()), (0, ""));

@@ -81,7 +81,7 @@ fn data_is_replaced_only_with_overwrite_and_sources_never() {
         #[cfg(unix)]
         (&["describe", "ocean.nc"], "hard.nc", "is the source itself"),
         #[cfg(unix)]
-        (&["describe", "ocean.nc"], "dangling", "is a symbolic link without a target"),
+        (&["describe", "ocean.nc"], "dangling", "is a symbolic link to a target that does not exist"),
         (&["diff", "ocean.nc", "buoys.yaml"], "buoys.yaml", "is the source itself"),
         (&["check", "ocean.nc", "--against", "buoys.yaml"], "buoys.yaml", "is the source itself"),
         (&["create", "-n", "buoys.yaml"], "buoys.yaml", "is the source itself"),

@@ -62,7 +62,7 @@ fn empty_single_and_missing_elements_are_said() {
         ("none", "no elements"),
         ("one", "7 ┤"),
         ("nan", "all 4 elements are missing"),
-        ("inf", "2 elements are infinite: the colour of the nearest end"),
+        ("inf", "2 elements are infinite: drawn in the colour of the nearest"),
         ("bool", "true ┤"),
     ] {
         let ran = drawn(60, &[&format!("{}:/{name}", document.display())]);

@@ -66,7 +66,7 @@ fn a_mostly_empty_chunk_gives_advice_with_a_better_shape() {
         "ARRAY  TYPE     LOGICAL   STORED  RATIO  CHUNKS     EACH  FILTERS  MIN  MAX  MEAN  MISSING\n\
          /x     float64     64 B  8.0 KiB   0.01     1/1  8.0 KiB            -5   35    15        0\n"
     );
-    let help = "  help: /x is stored in 8.0 KiB for 64 B: its chunk of [512, 2] is mostly empty; repack with -c /x:4,2\n";
+    let help = "  help: /x takes 8.0 KiB to store 64 B: its chunk of [512, 2] is mostly empty; repack with -c /x:4,2\n";
     assert_eq!((ran.code, ran.messages.as_str()), (0, help));
     assert_eq!(hyperslab(["stat", &path, "-q"]).messages, "");
     let object: Value = serde_json::from_str(&json_of(&path)).unwrap();

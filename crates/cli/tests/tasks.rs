@@ -207,7 +207,7 @@ const COMPUTING: &[Task] = &[
     ),
     task("Names for a script", "hyperslab ls -r1 chunk_indexes.h5", 0, "/btree_v1_deep"),
     task("JSON for a script", "hyperslab ls --json chunk_indexes.h5", 0, r#""path":"/btree_v1""#),
-    task("Why is it slow to read?", "hyperslab stat chunk_indexes.h5", 0, "is cut into 1100 chunks of 4 B"),
+    task("Why is it slow to read?", "hyperslab stat chunk_indexes.h5", 0, "is split into 1100 chunks of 4 B"),
     task("How well is it compressed?", "hyperslab stat ocean.nc:/salinity", 0, "14.16"),
     task(
         "Everything about the storage",
@@ -252,7 +252,7 @@ const COMPUTING: &[Task] = &[
         "A web page instead of data",
         "hyperslab ls page.nc",
         2,
-        "the server sent a page instead of the file",
+        "the server sent a web page instead of the file",
     ),
     task("The first values", "hyperslab head ocean.nc:/temperature", 2, "-s :10`"),
     task(

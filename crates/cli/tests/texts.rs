@@ -78,7 +78,7 @@ fn a_text_without_values_has_no_digest() {
     let text = hyperslab(["describe", "ocean.nc"]).answer;
     let digest = with_input(&["digest", "-"], &text);
     assert_eq!(digest.code, 1);
-    assert!(digest.messages.contains("/salinity: the text has no values of it"), "{}", digest.messages);
+    assert!(digest.messages.contains("/salinity: the document has no values for it"), "{}", digest.messages);
     // In a hand-written document, missing values mean fill values.
     let digest = with_input(&["digest", "-"], "ndarrays:\n  a: {shape: [2], type: int8}\n");
     assert_eq!((digest.code, digest.messages.as_str()), (0, ""));

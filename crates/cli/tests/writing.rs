@@ -280,7 +280,7 @@ fn several_sources_become_stores_in_a_folder() {
     for (args, expected) in [
         (
             &["unlimited.nc", "classic.nc", "IN/classic.h5", "IN/out", "--format", "zarr3"][..],
-            "would both become it",
+            "would both be written to this target",
         ),
         (&["unlimited.nc", "strings.nc", "IN/out"], "--format zarr3"),
         (
@@ -288,7 +288,7 @@ fn several_sources_become_stores_in_a_folder() {
             "absent: does not exist, expected a folder",
         ),
         (&["unlimited.nc", "strings.nc", "IN/classic.h5", "--format", "zarr3"], "is not a folder"),
-        (&["unlimited.nc", "..", "IN/out", "--format", "zarr3"], "has no name for a target"),
+        (&["unlimited.nc", "..", "IN/out", "--format", "zarr3"], "has no name from which to form a target"),
     ] {
         let refused = run(&[&["convert"], args].concat());
         assert_eq!((refused.code, refused.answer.as_str()), (2, ""), "{args:?}: {}", refused.messages);

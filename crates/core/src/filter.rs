@@ -479,7 +479,7 @@ mod tests {
         };
         assert_eq!(refused("deflate", "level", Value::Int(10)), "level 10, expected a number from 0 to 9");
         assert_eq!(refused("zstd", "level", "x".into()), "level \"x\", expected a number from -131072 to 22");
-        assert_eq!(refused("shuffle", "bytes", Value::Int(0)), "bytes 0, expected a number from 1 on");
+        assert_eq!(refused("shuffle", "bytes", Value::Int(0)), "bytes 0, expected a number of at least 1");
         assert_eq!(refused("szip", "coding", "xx".into()), "coding \"xx\", expected one of nn, ec");
         assert_eq!(refused("zstd", "checksum", Value::Real(1.5)), "checksum 1.5, expected true or false");
     }

@@ -147,8 +147,10 @@ impl Editing {
         })?;
         match naming {
             None => Ok(()),
-            Some(array) => Err(Error::unsupported(format!("is a dimension of {array}, which names it"))
-                .with_hint("arrays can go before their dimensions; convert makes a store with other names")
+            Some(array) => Err(Error::unsupported(format!("is a dimension that {array} refers to"))
+                .with_hint(
+                    "remove such arrays before their dimensions; convert can write a store with other names",
+                )
                 .in_object(path)),
         }
     }

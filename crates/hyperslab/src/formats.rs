@@ -235,7 +235,7 @@ pub(crate) fn format_of(
 fn checked<'f>(format: &'f dyn Format, options: &OpenOptions) -> Result<&'f dyn Format> {
     let title = || format.titles().first().copied().unwrap_or_default();
     if options.at.is_some() && !format.has_times() {
-        return Err(Error::invalid(format!("{} does not keep what was written at earlier times", title())));
+        return Err(Error::invalid(format!("{} does not store earlier states", title())));
     }
     if options.key.is_some() && !format.has_encryption() {
         return Err(Error::invalid(format!("{} has no encryption, but a key was given", title())));
@@ -490,7 +490,11 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"MM\0*", "a TIFF image", "`gdal_translate -of netCDF IN.tif OUT.nc` converts it to NetCDF"),
     (b"\x93NUMPY", "a NumPy array", "numpy.load reads it; h5py or zarr can store it"),
     (b"SIMPLE  =", "a FITS file", "astropy reads it"),
-    (b"netcdf ", "CDL, the text form of NetCDF", "`ncgen -4 -o FILE.nc FILE.cdl` makes a NetCDF file of it"),
+    (
+        b"netcdf ",
+        "CDL, the text form of NetCDF",
+        "`ncgen -4 -o FILE.nc FILE.cdl` converts it to a NetCDF file",
+    ),
     (b"PAR1", "a Parquet file", "pandas and DuckDB read it"),
     (b"MATLAB 5.0", "a MATLAB file older than 7.3", "MATLAB saves it as HDF5 with save(…, '-v7.3')"),
     (b"%PDF", "a PDF document", NOT_MEANT),
@@ -501,4 +505,4 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
 
 const NOT_MEANT: &str = "`hyperslab ls` lists the stores in a folder";
 const DOWNLOADED: &str =
-    "the server sent a page instead of the file: download it again with the address of the file itself";
+    "the server sent a web page instead of the file: download it again from the direct address of the file";

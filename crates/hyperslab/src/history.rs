@@ -70,7 +70,7 @@ fn none(source: &dyn Source, path: &NodePath) -> Result<Error> {
             }));
         }
     }
-    let detail = format!("{} does not keep what was written before, only what is there now", source.format());
+    let detail = format!("{} does not store earlier states, only the current one", source.format());
     Ok(Error::invalid(detail).with_remedy(Remedy::DescribeObject(path.to_string())))
 }
 

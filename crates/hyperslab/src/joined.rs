@@ -135,7 +135,7 @@ impl Joined {
     /// Opens the stores at these paths and checks whether they can be joined.
     ///
     /// # Errors
-    /// If a store cannot be opened; if it is not clear along which dimension they are joined; if objects, types, units
+    /// If a store cannot be opened; if it is unclear along which dimension they are joined; if objects, types, units
     /// or other attributes that determine what values mean differ; if coordinates overlap or are not in order.
     pub fn open(paths: &[PathBuf], options: &JoinOptions) -> Result<Joined> {
         let Some(first) = paths.first() else { return Err(Error::invalid("no stores to join")) };

@@ -33,7 +33,7 @@ pub fn follow(source: &dyn Source, entry: Entry) -> Result<Entry> {
     let path = entry.handle.path;
     let link = match entry.item {
         Item::Link(Link::External { file, path: there }) => {
-            let leads = format!("leads to {there} of the file {file}, which is not followed");
+            let leads = format!("points to {there} in the file {file}, which is not followed");
             return Err(Error::unsupported(leads).in_object(path));
         }
         Item::Link(Link::User { class, .. }) => {

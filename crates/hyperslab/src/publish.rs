@@ -290,7 +290,7 @@ impl Publication {
         let stays = format!("{more}{} stay in {}", human_bytes(bytes), self.work.folder().display());
         error
             .with_remedy(Remedy::Resume { done: self.finished_bytes(), of: total })
-            .with_hint(format_args!("{stays}; remove it to give up"))
+            .with_hint(format_args!("{stays}; remove that folder to discard them"))
     }
 
     /// Removes all written data.
@@ -329,7 +329,7 @@ fn named(e: std::io::Error, path: &Path) -> Error {
 fn unwritable(e: std::io::Error, folder: &Path) -> Error {
     match e.kind() {
         std::io::ErrorKind::NotFound if folder.is_dir() => {
-            let what = format!("{}: no file can be made in this folder", folder.display());
+            let what = format!("{}: no file can be created in this folder", folder.display());
             Error::new(ErrorKind::Io, what).caused_by(e)
         }
         _ => named(e, folder),

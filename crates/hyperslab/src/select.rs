@@ -274,7 +274,7 @@ fn check_known(source: &dyn Source, name: &str, dims: &[Dimension], selection: &
     let error = Error::invalid(match near {
         Some(_) => format!("no dimension {name}"),
         None if own.is_empty() && (all.is_empty() || !dims.is_empty()) => {
-            format!("no dimension {name}, none here has a name")
+            format!("no dimension {name}: no dimension here has a name")
         }
         None if own.is_empty() => {
             let all: BTreeSet<_> = all.iter().map(NodePath::name).collect();
@@ -358,8 +358,8 @@ fn range((start, stop, step): (Option<i64>, Option<i64>, i64), extent: u64, max_
 /// A position, which must exist.
 fn position(at: i64, extent: u64) -> Result<u64> {
     u64::try_from(from_end(at, extent)).ok().filter(|found| *found < extent).ok_or_else(|| match extent {
-        0 => Error::invalid(format!("position {at} is outside, there is none")),
-        _ => Error::invalid(format!("position {at} is outside, expected -{extent} to {}", extent - 1)),
+        0 => Error::invalid(format!("position {at} is out of range: the dimension is empty")),
+        _ => Error::invalid(format!("position {at} is out of range, expected -{extent} to {}", extent - 1)),
     })
 }
 

@@ -230,7 +230,7 @@ impl Column {
         }
         for element in Elements::new(datatype, values) {
             let Element::Text(text) = element.get() else {
-                return Err(Error::invalid("an element that is not a text"));
+                return Err(Error::invalid("an element that is not a string"));
             };
             self.push(text);
         }
@@ -274,7 +274,7 @@ fn lossy(bytes: &[u8], ends: &[i64]) -> Strings {
 }
 
 fn not_utf8(index: usize) -> Error {
-    Error::malformed(format!("text {index} is not UTF-8")).with_remedy(Remedy::ReadTextsAsBytes)
+    Error::malformed(format!("string {index} is not UTF-8")).with_remedy(Remedy::ReadTextsAsBytes)
 }
 
 const MAX_RESERVED: usize = 1 << 20;
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn one_bad_text_is_named_or_replaced_and_the_others_stay() {
         let texts: [&[u8]; 3] = [b"ab", b"\xffx", b"cd"];
-        assert_eq!(column(&texts, Utf8::Strict).unwrap_err().detail(), "text 1 is not UTF-8");
+        assert_eq!(column(&texts, Utf8::Strict).unwrap_err().detail(), "string 1 is not UTF-8");
         let lossy = column(&texts, Utf8::Lossy).unwrap();
         assert_eq!(lossy.iter().collect::<Vec<_>>(), ["ab", "\u{fffd}x", "cd"]);
         // Two parts of one character in two strings are invalid in both.
         let torn: [&[u8]; 2] = [b"\xc3", b"\xa9"];
-        assert_eq!(column(&torn, Utf8::Strict).unwrap_err().detail(), "text 0 is not UTF-8");
+        assert_eq!(column(&torn, Utf8::Strict).unwrap_err().detail(), "string 0 is not UTF-8");
         assert_eq!(column(&torn, Utf8::Lossy).unwrap().iter().collect::<Vec<_>>(), ["\u{fffd}", "\u{fffd}"]);
     }
 }

@@ -345,6 +345,11 @@ pub trait TargetFormat: Sync {
     /// Whether a store at this path is a directory.
     fn is_directory(&self, path: &Path) -> bool;
 
+    /// Whether names are stored as the bytes that the source has, even if they are not UTF-8.
+    fn stores_names_as_bytes(&self) -> bool {
+        false
+    }
+
     /// Whether the root can be an array; otherwise it is a group.
     fn has_root_arrays(&self) -> bool {
         true

@@ -251,7 +251,7 @@ fn every_rule_has_data_that_break_it() {
         "against/attribute-value",
         "\"degrees_north\", the contract says \"degrees\"",
     );
-    expect(&*ocean, text, "/lat@zone", "against/attribute-missing", "is not there, the contract says 1");
+    expect(&*ocean, text, "/lat@zone", "against/attribute-missing", "is missing, the contract says 1");
     expect(&*ocean, text, "/lat@axis", "against/attribute-type", "string, the contract says int8");
     let text = "attributes:\n  cycle: {shape: [1], type: int16, value: [27]}\n";
     expect(&*ocean, text, "/@cycle", "against/attribute-shape", "[], the contract says [1]");

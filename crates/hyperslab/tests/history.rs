@@ -125,7 +125,7 @@ fn objects_without_history_are_errors_that_say_what_to_do() {
         history(source, &entry, &mut |_, _| panic!("nothing has a history")).unwrap_err().to_string()
     };
     let none = message(&*open("groups_new.h5"), "/");
-    assert!(none.contains("HDF5 does not keep what was written before, only what is there now"), "{none}");
+    assert!(none.contains("HDF5 does not store earlier states, only the current one"), "{none}");
     let part = message(&*open("survey.tdb"), "/temperature/celsius");
     assert!(part.contains("/temperature/celsius") && part.contains("has no history of its own"), "{part}");
 }

@@ -86,11 +86,11 @@ fn another_type_is_an_error_that_names_both_types_unless_a_cast_is_requested() {
 fn rejects_invalid_selections_with_the_reason() {
     let array = array("ocean.nc", "/salinity");
     for (select, part) in [
-        (Select::all().next(9), "position 9 is outside, expected -9 to 8"),
+        (Select::all().next(9), "position 9 is out of range, expected -9 to 8"),
         (Select::all().next(Pick::range(None, None, 0)), "a step of 0"),
         (Select::all().next(vec![true; 3]), "a mask of 3 positions, it has 9"),
         (Select::points(2, [0, 0]), "the array has 4 dimensions"),
-        (Select::points(4, [0, 0, 0, 8]), "position 8 is outside"),
+        (Select::points(4, [0, 0, 0, 8]), "position 8 is out of range"),
         (Select::mask([2, 2], [true; 4]), "a mask of [2, 2]"),
         (Select::all().dim("tiem", 0), "did you mean time=0?"),
     ] {

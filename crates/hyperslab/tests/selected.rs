@@ -280,8 +280,8 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
         ("lta=1", "no dimension lta\nhelp: did you mean lat=1?"),
         ("direktion=1", "did you mean direction=1?"),
         ("zzzzzz=1", "no dimension zzzzzz; dimensions: time, depth, lat, lon"),
-        ("9", "dimension time: position 9 is outside, expected -9 to 8"),
-        ("lat=-4", "dimension lat: position -4 is outside, expected -3 to 2"),
+        ("9", "dimension time: position 9 is out of range, expected -9 to 8"),
+        ("lat=-4", "dimension lat: position -4 is out of range, expected -3 to 2"),
         ("1,2,3,4,5", "has 5 dimensions, the array has 4"),
         ("...,...", "has several ..."),
     ] {
@@ -294,7 +294,7 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
     // Those of other arrays are of no use here.
     let unnamed = refusal(&*open("h5netcdf_style.h5"), "/bare", "dim_0=1");
     let expected =
-        "no dimension dim_0, none here has a name\nhelp: a position for each selects those without a name";
+        "no dimension dim_0: no dimension here has a name\nhelp: select unnamed dimensions by position";
     assert!(unnamed.contains(expected), "{unnamed}");
     assert!(
         refusal(&*open("h5netcdf_style.h5"), "/bare", "1..2").contains("dimension 0: has no coordinates")

@@ -13,7 +13,7 @@ pub(crate) fn entry(out: &mut String, key: Key<'_>, tree: &Tree<'_>, indent: usi
     value(out, tree, Some(indent));
 }
 
-/// Writes a text in quotes.
+/// Writes a string in quotes.
 pub(crate) fn text(out: &mut String, text: &str) {
     out.push('"');
     if text.bytes().fold(true, |all, b| all & !matches!(b, b'"' | b'\\' | 0..b' ' | 0x7f..)) {

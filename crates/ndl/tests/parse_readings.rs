@@ -211,10 +211,10 @@ fn reading_12_unknown_keys_are_warnings_with_a_suggestion() {
     assert!(with(text, STRICT).has_errors());
     assert!(finding("atributes: {}").contains("did you mean attributes?"));
     for (key, expected) in [
-        ("filters: [shuffle]", "did you mean filter? It belongs into storage: {filter: …}"),
-        ("fillvalue: 3", "it belongs into storage: {fillvalue: …}"),
-        ("tile: 3", "it belongs into storage: {tile: …}"),
-        ("units: m", "it belongs into attributes: {units: …}"),
+        ("filters: [shuffle]", "did you mean filter? It belongs in storage: {filter: …}"),
+        ("fillvalue: 3", "it belongs in storage: {fillvalue: …}"),
+        ("tile: 3", "it belongs in storage: {tile: …}"),
+        ("units: m", "it belongs in attributes: {units: …}"),
         ("colour: red", "expected one of shape, type, attributes, storage, value"),
     ] {
         let text = format!("ndarrays:\n  a:\n    shape: [1]\n    type: int8\n    {key}\n    value: [1]\n");
@@ -223,7 +223,7 @@ fn reading_12_unknown_keys_are_warnings_with_a_suggestion() {
     // A document of another language.
     let references = with(r#"{"version": 1, "refs": {"a/0": ["b.nc", 1, 2]}}"#, LENIENT);
     assert!(references.is_foreign && !references.has_errors());
-    assert!(references.refusals[0].message.contains("no key of this document is one of NDL"));
+    assert!(references.refusals[0].message.contains("no key of this document is an NDL key"));
 }
 
 #[test]
@@ -580,7 +580,7 @@ fn reading_39_a_map_is_the_long_form() {
 #[test]
 fn reading_40_the_long_form_may_be_partial() {
     let text = attributes(&["a: {value: 10, type: int8}"]);
-    assert!(finding(&text).contains("warning: an attribute without shape, used [] from its value"));
+    assert!(finding(&text).contains("warning: an attribute without shape, [] is taken from its value"));
     assert!(with(&text, STRICT).has_errors());
     let parsed = with(&attributes(&["a: {value: [[1, 2]]}"]), ParseOptions::default());
     assert_eq!(attribute(&parsed, "a").shape, Some(vec![1, 2]));

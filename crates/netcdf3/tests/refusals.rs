@@ -52,14 +52,14 @@ fn names_that_readers_do_not_find_are_refused() {
     );
     assert_eq!(
         named("e\u{301}".as_bytes()),
-        "dimension \"e\\u{301}\" is not in the normalized form NFC, in which readers look for it\n\
+        "dimension \"e\\u{301}\" is not in Unicode NFC, in which readers look for it\n\
          help: normalize the name"
     );
     assert!(
         named(&[b'a'; 257])
             .ends_with("has 257 bytes, readers take 256 at most\nhelp: give it a shorter name")
     );
-    let twice = "is there a second time\nhelp: give one of them another name";
+    let twice = "is used twice\nhelp: give one of them another name";
     assert_eq!(named(b"t"), format!("dimension \"t\" {twice}"));
     assert_eq!(
         changed(Version::Classic, |header| header.variables.push(header.variables[0].clone())),
@@ -88,7 +88,7 @@ fn dimensions_that_the_formats_lack_are_refused() {
     let version = Version::Offset64;
     assert_eq!(
         changed(version, |header| header.dimensions[1].length = 0),
-        "dimension \"x\" has length 0, which means records, as \"t\" has; one may\n\
+        "dimension \"x\" has length 0, which makes it a record dimension like \"t\", expected at most one\n\
          help: give it a length of 1 or more, or write NetCDF-4"
     );
     assert_eq!(

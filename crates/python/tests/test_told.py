@@ -529,7 +529,7 @@ def test_nothing_is_made_of_documents_of_another_language(tmp_path: Path) -> Non
         assert list(hyperslab.open(path)) == []
     with pytest.raises(ValueError, match="a document without a key of NDL"):
         hyperslab.convert(path, tmp_path / "r.zarr")
-    with pytest.raises(ValueError, match="no key of this document is one of NDL"):
+    with pytest.raises(ValueError, match="no key of this document is an NDL key"):
         hyperslab.create({"title": "x", "tas": 3}, tmp_path / "c.nc")
 
 

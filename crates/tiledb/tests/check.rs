@@ -242,7 +242,7 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
         (
             "global-order",
             broken_hand(|files| add_fragment(files, 10, &[3, 1, 2, 4, 5], 1)),
-            "cell 1 of tile 0 stands behind one that it should precede",
+            "cell 1 of tile 0 comes after a cell that it should precede",
         ),
         (
             "duplicate-cell",
@@ -504,5 +504,5 @@ fn orders_that_are_wrong_are_refused_where_fragments_overlap() {
     let refused =
         array.read_sparse(&hyperslab_tiledb::read::sparse::SparseRequest::default(), &mut |_| Ok(()));
     let refused = refused.unwrap_err().to_string();
-    assert!(refused.contains("tile 0: cell 1 stands before"), "{refused}");
+    assert!(refused.contains("tile 0: cell 1 is out of global order"), "{refused}");
 }

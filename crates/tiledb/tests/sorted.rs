@@ -111,7 +111,7 @@ fn cells_with_equal_coordinates_are_found_in_other_parts_too() {
     let once = of(vec![dimension("x", (0, 9), 3)], Layout::RowMajor, false);
     for parts in 1..5 {
         let e = sorted(&once, &columns, 4, parts).unwrap_err();
-        assert_eq!(e.detail(), "two cells at (4), and the array allows one");
+        assert_eq!(e.detail(), "two cells at (4), but the array allows no duplicates");
     }
     let twice = ArraySchema { allows_dups: true, ..once };
     assert_eq!(sorted(&twice, &columns, 4, 3).unwrap(), [2, 0, 3, 1]);
@@ -139,7 +139,7 @@ fn cells_at_both_zeros_are_two() {
         assert_eq!(sorted(&long, &[column(&both), column(&[3.0; 3])], 3, parts).unwrap(), [0, 2, 1]);
         let again = [-0.0, 0.0, -0.0];
         let e = sorted(&short, &[column(&again)], 3, parts).unwrap_err();
-        assert_eq!(e.detail(), "two cells at (-0), and the array allows one");
+        assert_eq!(e.detail(), "two cells at (-0), but the array allows no duplicates");
         assert!(sorted(&long, &[column(&again), column(&[3.0; 3])], 3, parts).is_err());
     }
 }

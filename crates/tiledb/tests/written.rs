@@ -264,7 +264,7 @@ fn sparse_fragments_are_in_global_order() {
             },
         ];
         let e = global_order(writer.schema(), &columns, 17).unwrap_err();
-        assert_eq!(e.detail(), "two cells at (0, -5), and the array allows one");
+        assert_eq!(e.detail(), "two cells at (0, -5), but the array allows no duplicates");
         let sorted: Vec<Column> = columns.iter().map(|column| first(column, 10)).collect();
         let fragment = SparseFragment::of_cells(&writer, 11, &sorted, 10).unwrap();
         writer.commit(&[fragment]).unwrap();

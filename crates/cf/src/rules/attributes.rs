@@ -51,7 +51,7 @@ pub(super) fn attribute_use(scope: &Scope<'_>, found: &mut Found) {
             let is_of_file = known.uses.contains(&Use::Global);
             if !is_allowed(&known.uses) && !is_of_file && !GENERAL.contains(&name) {
                 let place = format!("{}@{name}", group.path);
-                let message = format!("{name} of a group, expected it only at {}", expected(&known.uses));
+                let message = format!("{name} of a group, expected only on {}", expected(&known.uses));
                 found.add(place, message, "move it to the variables that it is about");
             }
         }
@@ -64,7 +64,7 @@ pub(super) fn attribute_use(scope: &Scope<'_>, found: &mut Found) {
                 && !GENERAL.contains(&name)
                 && !known.uses.iter().any(|of| uses.contains(of) || *of == Use::Other)
             {
-                let message = format!("{name} of {what}, expected it only at {}", expected(&known.uses));
+                let message = format!("{name} of {what}, expected only on {}", expected(&known.uses));
                 found.add(place(), message, "remove it, or move it to where it belongs");
             }
             check_type(scope.dataset, variable, name, known.data_type, found);

@@ -28,8 +28,10 @@ pub fn auto(dataset: &Dataset) -> (Vec<Option<Version>>, Vec<Finding>) {
         let own = named(group);
         if let Some((version, used)) = own {
             let message = match version == used {
-                true => format!("checked by CF-{version}, as Conventions says"),
-                false => format!("checked by CF-{used}, the nearest to CF-{version} that Conventions says"),
+                true => format!("checked against CF-{version}, as stated in Conventions"),
+                false => {
+                    format!("checked against CF-{used}, the nearest to CF-{version} stated in Conventions")
+                }
             };
             notes.push(note(&CHECKED, group, message, ""));
         }
@@ -65,6 +67,6 @@ fn named(group: &Group) -> Option<(Version, Version)> {
 mod table {
     hyperslab_core::rules! {
         NOT_CHECKED Warning "cf/not-checked" in "CF 2.6.1" "no group names a version of CF";
-        CHECKED Note "cf/checked-by" in "CF 2.6.1" "the version of CF that a group was checked by";
+        CHECKED Note "cf/checked-by" in "CF 2.6.1" "the version of CF that a group was checked against";
     }
 }

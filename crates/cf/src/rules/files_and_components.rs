@@ -54,7 +54,7 @@ pub(super) fn conventions(scope: &Scope<'_>, found: &mut Found) {
         return found.add("/", format!("no attribute Conventions, expected one with {expected}"), hint);
     };
     let Some(text) = attribute.text() else {
-        let message = format!("Conventions is {}, expected a single text", attribute.type_name());
+        let message = format!("Conventions is {}, expected a single string", attribute.type_name());
         return found.add("/@Conventions", message, hint);
     };
     if !names_of(text).any(|name| name == expected) {

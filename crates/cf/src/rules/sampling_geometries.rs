@@ -161,7 +161,7 @@ fn check_dimensions(scope: &Scope<'_>, kind: &FeatureType, found: &mut Found) {
         }
         if own.len() > kind.dimensions {
             let message = format!(
-                "data along {} dimensions of places and times, expected at most {} as featureType is {}",
+                "data along {} dimensions of places and times, expected at most {} for featureType {}",
                 own.len(),
                 kind.dimensions,
                 kind.name
@@ -179,7 +179,7 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
         && !scope.dataset.variables.iter().any(|variable| variable.has("cf_role"))
     {
         let roles = kind.roles.join(" and ");
-        let message = format!("no variable with cf_role, expected {roles} as featureType is {}", kind.name);
+        let message = format!("no variable with cf_role, expected {roles} for featureType {}", kind.name);
         found.advise("/@featureType", message, "add cf_role to the variable that identifies the features");
     }
     let mut met: HashMap<&str, &Variable> = HashMap::new();
@@ -209,7 +209,7 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
             // Formats list variables in different orders.
             let (first, second) =
                 if variable.path < other.path { (variable, *other) } else { (*other, variable) };
-            let message = format!("cf_role {role} also stands at {}, expected it once", first.path);
+            let message = format!("cf_role {role} also occurs at {}, expected it once", first.path);
             let hint = "keep it at the variable that identifies the features";
             found.add(second.place("cf_role"), message, hint);
             continue;
@@ -225,7 +225,7 @@ pub(super) fn cf_role(scope: &Scope<'_>, found: &mut Found) {
     };
     for (variable, role) in others {
         let message =
-            format!("cf_role {role}, expected {} as featureType is {}", kind.roles.join(" or "), kind.name);
+            format!("cf_role {role}, expected {} for featureType {}", kind.roles.join(" or "), kind.name);
         found.add(variable.place("cf_role"), message, "correct cf_role or featureType");
     }
 }

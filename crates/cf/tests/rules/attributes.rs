@@ -31,19 +31,19 @@ fn attributes_where_cf_has_them_are_not_reported() {
 fn attributes_without_a_meaning_are_reported() {
     assert_eq!(
         of(":title = \"Rain\"", 8),
-        ["/pr@title: title of a data variable, expected it only at the file, groups"]
+        ["/pr@title: title of a data variable, expected only on the file, groups"]
     );
     assert_eq!(of(":featureType = \"point\"", 6).len(), 1);
     assert_eq!(
         of(":climatology = \"lat_bnds\"", 6),
-        ["/pr@climatology: climatology of a data variable, expected it only at coordinates"]
+        ["/pr@climatology: climatology of a data variable, expected only on coordinates"]
     );
     let cdl = Cdl::new(":standard_name = \"rain\"\ndim lat 1\nfloat lat(lat)\n:cell_methods = \"lat: mean\"");
     assert_eq!(
         cdl.of_rule(RULE, 8),
         [
-            "/@standard_name: standard_name of a group, expected it only at coordinates, data variables, boundary variables",
-            "/lat@cell_methods: cell_methods of a coordinate, expected it only at data variables",
+            "/@standard_name: standard_name of a group, expected only on coordinates, data variables, boundary variables",
+            "/lat@cell_methods: cell_methods of a coordinate, expected only on data variables",
         ]
     );
 }

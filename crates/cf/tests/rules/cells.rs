@@ -255,7 +255,7 @@ fn measures_are_areas_or_volumes_of_the_cells() {
     assert_eq!(of("\"area: area\"", "\"area: \"").len(), 1);
     assert_eq!(
         of("\"km2\"", "\"m\""),
-        ["/area@units: area has units \"m\", expected some convertible to m2"]
+        ["/area@units: area has units \"m\", expected units convertible to m2"]
     );
     assert_eq!(of(":units = \"km2\"", "").len(), 1);
     assert_eq!(
@@ -313,7 +313,7 @@ fn methods_that_are_not_written_well_are_reported() {
     assert_eq!(of("time: mean lat:").len(), 1);
     assert_eq!(
         changed(GRID, "\"area: mean time: mean height: point\"", "1").of_rule("cf/cell-methods", 8),
-        ["/tas@cell_methods: cell_methods is int32, expected a single text"]
+        ["/tas@cell_methods: cell_methods is int32, expected a single string"]
     );
 }
 

@@ -120,7 +120,7 @@ fn formula_terms_by_version() {
     let units = sigma(":formula_terms = \"sigma: lev ptop: ptop\"")
         .replace("ptop\n:units = \"Pa\"", "ptop\n:units = \"K\"");
     passes(rule, 8, &units);
-    fails(rule, 9, &units, "/ptop@units: units \"K\" of the term ptop, expected some convertible to Pa");
+    fails(rule, 9, &units, "/ptop@units: units \"K\" of the term ptop, expected units convertible to Pa");
 }
 
 #[test]

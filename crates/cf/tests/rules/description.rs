@@ -17,7 +17,7 @@ fn quantities_have_units() {
         rule,
         8,
         "float t\n:standard_name = \"air_temperature\"",
-        "/t: no units, expected some convertible to K",
+        "/t: no units, expected units convertible to K",
     );
     fails(
         rule,
@@ -44,8 +44,8 @@ fn units_are_those_of_udunits() {
         "float t\n:units = \"kelvn\"",
         "/t@units: units \"kelvn\" with `kelvn` at byte 0, expected",
     );
-    fails(rule, 8, "float t\n:units = 1", "/t@units: units are int32, expected a single text");
-    fails(rule, 8, "float t\n:units = {\"m\", \"s\"}", "/t@units: units are 2 texts");
+    fails(rule, 8, "float t\n:units = 1", "/t@units: units are int32, expected a single string");
+    fails(rule, 8, "float t\n:units = {\"m\", \"s\"}", "/t@units: units are 2 strings");
     let hint = &Cdl::new("float t\n:units = \"kelvn\"").findings(8);
     assert!(hint.iter().any(|finding| finding.hint == "did you mean kelvin?"), "{hint:?}");
 }
@@ -61,7 +61,7 @@ fn units_fit_the_standard_name() {
     passes(rule, 8, &t("air_temperature", "K2", "\n:cell_methods = \"time: variance (interval: 1 day)\""));
     passes(rule, 8, &t("air_temperature number_of_observations", "1", ""));
     passes(rule, 8, &t("no_such_name", "m", ""));
-    fails(rule, 8, &t("air_temperature", "m", ""), "/t@units: units \"m\", expected some convertible to K");
+    fails(rule, 8, &t("air_temperature", "m", ""), "/t@units: units \"m\", expected units convertible to K");
     fails(
         rule,
         8,
@@ -245,7 +245,7 @@ fn flag_meanings_are_as_many_words() {
         rule,
         8,
         "byte t\n:flag_values = 1b\n:flag_meanings = {\"a\", \"b\"}",
-        "/t@flag_meanings: flag_meanings are 2 texts",
+        "/t@flag_meanings: flag_meanings are 2 strings",
     );
     fails(rule, 8, "byte t\n:flag_masks = 1b", "/t@flag_masks: flag_masks without flag_meanings");
 }

@@ -182,7 +182,7 @@ fn conventions_name_the_version() {
     fails(rule, 8, "float t", "/: no attribute Conventions, expected one with CF-1.8");
     fails(rule, 8, ":Conventions = \"CF-1.7\"", "/@Conventions: Conventions names CF-1.7, expected CF-1.8");
     fails(rule, 8, ":Conventions = \"CF1.8\"", "/@Conventions: Conventions is \"CF1.8\", expected");
-    fails(rule, 8, ":Conventions = 1", "/@Conventions: Conventions is int32, expected a single text");
+    fails(rule, 8, ":Conventions = 1", "/@Conventions: Conventions is int32, expected a single string");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn names_in_attributes_lead_to_variables() {
     );
     fails(rule, 8, "float t\n:bounds = \"../u\"\nfloat u", "/t@bounds: bounds names \"../u\"");
     fails(rule, 8, "int i\n:compress = \"x\"", "/i@compress: compress names \"x\", expected a dimension");
-    fails(rule, 8, "float t\n:bounds = 1", "/t@bounds: bounds is int32, expected a single text");
+    fails(rule, 8, "float t\n:bounds = 1", "/t@bounds: bounds is int32, expected a single string");
     // Geometries came with version 1.8.
     passes(rule, 7, "float t\n:geometry = \"box\"");
     fails(rule, 8, "float t\n:geometry = \"box\"", "/t@geometry: geometry names \"box\"");

@@ -57,9 +57,7 @@ fn a_feature_type_is_known_and_fits_the_data() {
     assert_eq!(of("1"), ["/@featureType: featureType is int32, expected a text"]);
     assert_eq!(
         of("\"point\""),
-        [
-            "/humidity: data along 2 dimensions of places and times, expected at most 1 as featureType is point"
-        ]
+        ["/humidity: data along 2 dimensions of places and times, expected at most 1 for featureType point"]
     );
     let without =
         SERIES.replace("float lon(station)\n      :units = \"degrees_east\"", "").replace("lat lon", "lat");
@@ -96,11 +94,11 @@ fn a_role_is_known_and_stands_once() {
     assert_eq!(of("\"timeseries_id\"", "\"station_id\"").len(), 1);
     assert_eq!(
         of("\"timeseries_id\"", "\"profile_id\""),
-        ["/name@cf_role: cf_role profile_id, expected timeseries_id as featureType is timeSeries"]
+        ["/name@cf_role: cf_role profile_id, expected timeseries_id for featureType timeSeries"]
     );
     assert_eq!(
         of("float humidity", "int other(station)\n:cf_role = \"timeseries_id\"\nfloat humidity"),
-        ["/other@cf_role: cf_role timeseries_id also stands at /name, expected it once"]
+        ["/other@cf_role: cf_role timeseries_id also occurs at /name, expected it once"]
     );
     assert_eq!(of("\"timeseries_id\"", "1").len(), 1);
     assert_eq!(of("float humidity", "int mesh\n:cf_role = \"mesh_topology\"\nfloat humidity"), [""; 0]);

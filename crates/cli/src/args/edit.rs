@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Args, Debug)]
 pub(crate) struct Edit {
-    /// The store to change, or an object in it: paths of changes that do not begin with / begin there
+    /// The store to change, or an object in it; paths in changes that do not begin with / are relative to it
     #[arg(value_name = "LOCATION")]
     pub(crate) location: String,
     /// Report what would change, and write nothing
@@ -24,9 +24,7 @@ pub(crate) struct Edit {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    next_help_heading = "Changes (made in the order in which they stand here, each as a whole or not at all)"
-)]
+#[command(next_help_heading = "Changes (applied in the order given, each completely or not at all)")]
 struct Changes {
     /// Set an attribute: '/sst@units=K', '/sst@n={shape: [], type: int8, value: 3}'
     #[arg(long, value_name = "PATH@NAME=VALUE", allow_hyphen_values = true, value_parser = change)]
@@ -38,10 +36,10 @@ struct Changes {
     /// far as they can
     #[arg(long, value_name = "STORE[:/PATH]", value_parser = change)]
     append: Vec<Change>,
-    /// Write elements from a file of NumPy: '/sst:time=0,lat=0:90=new.npy'
+    /// Write elements from a NumPy file: '/sst:time=0,lat=0:90=new.npy'
     #[arg(long, value_name = "PATH:SEL=FILE", allow_hyphen_values = true, value_parser = change)]
     write: Vec<Change>,
-    /// Remove the cells for which a condition holds: 'x >= 20 and (s == "a" or y in [1, 2])'; null and NaN go with any
+    /// Remove the cells for which a condition holds: 'x >= 20 and (s == "a" or y in [1, 2])'; null and NaN match any
     /// comparison
     #[arg(long, value_name = "[PATH:]CONDITION", allow_hyphen_values = true, value_parser = change)]
     remove_cells: Vec<Change>,
@@ -51,13 +49,13 @@ struct Changes {
     /// Remove an attribute from an array (TileDB)
     #[arg(long, value_name = "PATH", allow_hyphen_values = true, value_parser = change)]
     drop_attribute: Vec<Change>,
-    /// Give an object another name in its group: '/day2=monday'
+    /// Rename an object within its group: '/day2=monday'
     #[arg(long, value_name = "PATH=NAME", allow_hyphen_values = true, value_parser = change)]
     rename: Vec<Change>,
     /// Append values to the enumeration of an array: '/sightings/species=walrus,orca'
     #[arg(long, value_name = "PATH=VALUE,…", allow_hyphen_values = true, value_parser = change)]
     extend_enumeration: Vec<Change>,
-    /// Let dimensions grow, to the first and the last coordinate: '/t:y=0..99'
+    /// Extend dimensions to a new first and last coordinate: '/t:y=0..99'
     #[arg(long, value_name = "[PATH:]DIM=A..B,…", allow_hyphen_values = true, value_parser = change)]
     grow: Vec<Change>,
     /// Add a member to a group, an array or a group of the same store: '/day2=runs/day2'
@@ -66,11 +64,11 @@ struct Changes {
     /// Remove a member from a group; only the membership is removed; the array or group itself stays in place
     #[arg(long, value_name = "PATH", value_parser = change)]
     remove_member: Vec<Change>,
-    /// Make one of many fragments, commits, footers or files of metadata, of all arrays of the location or of one: '/t:commits';
+    /// Merge many fragments, commits, footers or metadata files into one, for all arrays of the location or for one: '/t:commits';
     /// `purge` leaves deleted and replaced cells out of fragments
     #[arg(long, value_name = "[PATH:]WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "fragments", value_parser = change)]
     consolidate: Vec<Change>,
-    /// Remove what consolidation has replaced: times before it can then no longer be seen; with `all`, also what killed writers
+    /// Remove what consolidation has replaced; states before it can then no longer be read; with `all`, also what killed writers
     /// have left, while none is at work
     #[arg(long, value_name = "[PATH:]WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "replaced", value_parser = change)]
     vacuum: Vec<Change>,

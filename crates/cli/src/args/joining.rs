@@ -11,11 +11,11 @@ pub(crate) struct Joining {
     /// [default: the only unlimited one, or the only one that differs]
     #[arg(long, value_name = "DIM")]
     pub(crate) along: Option<String>,
-    /// Join along a new dimension, of which each file is one step, such as the members of an ensemble; a variable of this
-    /// name without dimensions has its coordinates
+    /// Join along a new dimension with one step per file, such as the members of an ensemble; a variable of this
+    /// name without dimensions provides its coordinates
     #[arg(long, value_name = "DIM", conflicts_with = "along")]
     pub(crate) new_dimension: Option<String>,
-    /// Join files in the order of their coordinates, whatever the given order
+    /// Join files in the order of their coordinates, regardless of the given order
     #[arg(long)]
     pub(crate) sort: bool,
     /// Relative tolerance for what is not joined, such as other coordinates: floats a of the first file and b of another

@@ -22,7 +22,7 @@ pub(crate) struct Show {
     /// Apply CF attributes: dates, scale and offset, missing values, flags as words
     #[arg(long)]
     pub(crate) decode: bool,
-    /// Print all elements of a large array on a terminal too, through the pager in PAGER or less
+    /// Print all elements of a large array even on a terminal, through the pager in PAGER or `less`
     #[arg(long)]
     pub(crate) all: bool,
     /// Draw a line or a heat map, decoded: on the terminal, or to a file that ends in .png or .svg

@@ -129,7 +129,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "repack",
         "hyperslab repack old.nc cloud.nc -O hdf5.paged",
-        "Puts all metadata in front, for readers of cloud storage.",
+        "Puts all metadata at the front of the file, for reading from cloud storage.",
     ),
     (
         "concat",
@@ -140,7 +140,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     (
         "edit",
         "hyperslab edit survey.tdb --set /@title=Survey --remove-cells '/sightings:count<2' -n",
-        "Reports what would change in a TileDB store, and how many cells would go.",
+        "Reports what would change in a TileDB store, and how many cells would be removed.",
     ),
     (
         "edit",
@@ -163,7 +163,7 @@ const EXITS: &[(&str, &str)] = &[
         "The answer is no (findings, differences, a loss that is not allowed), or a part could not be read.",
     ),
     ("2", "An error without an answer."),
-    ("130", "Ctrl-C ended it."),
+    ("130", "Interrupted by Ctrl-C."),
 ];
 
 const FILES: &[(&str, &str)] = &[(
@@ -176,7 +176,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("HYPERSLAB_MEMORY", "The memory for array elements in transit, as --memory."),
     ("COLUMNS", "The width of the terminal."),
     ("NO_COLOR", "If it is not empty, nothing is coloured."),
-    ("CLICOLOR_FORCE", "If it is not empty, output is coloured also where it is not a terminal."),
-    ("COLORTERM", "With the value truecolor, drawings have all colours, else 256."),
+    ("CLICOLOR_FORCE", "If it is not empty, output is coloured even when it does not go to a terminal."),
+    ("COLORTERM", "With the value truecolor, drawings use 24-bit colours, otherwise 256 colours."),
     ("TERM", "A terminal with the value dumb gets no colour."),
 ];

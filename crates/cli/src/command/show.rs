@@ -76,7 +76,8 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
                 messages.note(&note);
             }
             if let Some(all) = view.abbreviated_from() {
-                messages.note(&format!("the ends of {all} elements are shown; --all shows all"));
+                messages
+                    .note(&format!("only the first and last of {all} elements are shown; --all shows all"));
             }
             array_in((form, args.decode), *view, (paint, common), out)
         }

@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
             }
             Some(Ordering::Greater) => {
                 let message = format!(
-                    "the name {} stands behind {}",
+                    "the name {} comes after {}, out of order",
                     shown(name),
                     shown(last.as_deref().unwrap_or_default())
                 );

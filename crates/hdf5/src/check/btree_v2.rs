@@ -242,7 +242,7 @@ impl Walk<'_> {
         if let Some(last) = &self.last
             && !in_order(last, &record)
         {
-            let message = "the record does not belong behind the one before";
+            let message = "the record is out of order after the preceding one";
             let len = Some(self.layout.record_size().into());
             checker.report_bytes(&rule::BTREE_ORDER, structure, byte, len, message);
         }

@@ -211,7 +211,7 @@ impl Checker<'_> {
             page_bits: header.page_bits,
         };
         if own != *parameters {
-            let message = "other parameters than the data layout has";
+            let message = "parameters that differ from those of the data layout";
             self.report_bytes(&rule::CHUNK_INDEX, NAME, byte + 7, Some(5), message);
         }
         let geometry = match header.geometry() {

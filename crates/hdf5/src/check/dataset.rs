@@ -111,7 +111,8 @@ impl Checker<'_> {
         if let (Some((new, _)), Some((old, at))) = (new_value, old_value)
             && new != old
         {
-            let message = "the value is not that of the newer fill value message, which counts";
+            let message =
+                "the value differs from that of the newer fill value message, which takes precedence";
             self.report(&rule::FILL_VALUES_DIFFER, FillValueOld::NAME, at, message);
         }
         Ok(())

@@ -125,7 +125,7 @@ impl Checker<'_> {
         for one in forward.iter().filter(|one| lacks(&backward, one)) {
             let (scale, dimension) = (name(self, one.scale), one.dimension);
             let message =
-                format!("{scale} is a scale of dimension {dimension}, and does not name this dataset");
+                format!("{scale} is a scale of dimension {dimension}, but does not refer to this dataset");
             self.scale_finding(one, message);
         }
         for one in backward.iter().filter(|one| lacks(&forward, one)) {

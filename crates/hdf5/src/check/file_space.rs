@@ -43,7 +43,7 @@ impl Checker<'_> {
                 let end = end_of_allocation.get().and_then(|end| end.checked_add(self.base));
                 if end.is_some_and(|end| end > self.end) {
                     let message =
-                        format!("space was given out up to {end_of_allocation}, past the end of the file");
+                        format!("space was allocated up to {end_of_allocation}, past the end of the file");
                     self.report(&rule::FILE_SPACE, NAME, at, message);
                 }
                 (managers.as_ref().map_or(&[], |managers| managers.as_slice()), at + offsets)

@@ -142,7 +142,7 @@ impl Checker<'_> {
         {
             let found = message.body.get(at).copied().unwrap_or_default();
             let byte = message.offset + at as u64;
-            let text = format!("byte {at} of the message is {found:#04x}, which says nothing");
+            let text = format!("byte {at} of the message is {found:#04x}, but has no meaning there");
             self.report_bytes(&rule::RESERVED, S::NAME, byte, Some(1), text);
         }
     }

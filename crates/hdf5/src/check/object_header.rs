@@ -107,8 +107,10 @@ impl Checker<'_> {
             && header.is_whole
             && u64::from(prefix.message_count) != gathering.count
         {
-            let message =
-                format!("{} messages by the prefix, there are {}", prefix.message_count, gathering.count);
+            let message = format!(
+                "{} messages according to the prefix, found {}",
+                prefix.message_count, gathering.count
+            );
             self.report_bytes(&rule::MESSAGE_COUNT, header.name(), byte + 2, Some(2), message);
         }
         Ok(Some(header))
@@ -221,7 +223,8 @@ impl Checker<'_> {
         let len = message.body.len() as u64;
         self.part(super::message::name(message_type), message.offset, len);
         if flags.any(MessageFlags::WAS_UNKNOWN) {
-            let text = format!("message type {message_type} was not known to who modified the object");
+            let text =
+                format!("message type {message_type} was unknown to the software that modified the object");
             self.report(&rule::MODIFIED_UNKNOWING, NAME, message.offset, text);
         }
         if !message_type.is_known() && message_type != MessageType::BOGUS {

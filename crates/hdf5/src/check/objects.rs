@@ -350,7 +350,7 @@ impl Checker<'_> {
         self.complete = false;
         if !self.tired {
             self.tired = true;
-            let message = "more objects than there is room for; the rest of them is not followed";
+            let message = "more objects than the limits allow; the rest are not followed";
             self.report(&rule::LIMIT, from.structure, from.byte, message);
         }
     }
@@ -368,8 +368,9 @@ impl Checker<'_> {
             }
             // When libhdf5 copies objects, it does not count all messages that share a datatype.
             let rule = if uses == 0 || count < links { &rule::REFERENCE_COUNT } else { &rule::USE_COUNT };
-            let message =
-                format!("a reference count of {count}, {links} links and {uses} messages lead here");
+            let message = format!(
+                "a reference count of {count}, but {links} links and {uses} messages refer to the object"
+            );
             self.about(number, |checker| {
                 checker.report_bytes(rule, structure, byte, Some(4), message);
             });

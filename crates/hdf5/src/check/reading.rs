@@ -317,7 +317,7 @@ impl Checker<'_> {
                 None => String::new(),
             };
             let len = overlap.end - overlap.start;
-            let message = format!("{len} bytes are claimed by the {other}{of} too");
+            let message = format!("{len} bytes are also claimed by the {other}{of}");
             self.about(second.object, |checker| {
                 checker.report_bytes(rule, name, overlap.start, Some(len), message);
             });

@@ -119,7 +119,7 @@ hyperslab_core::rules! {
     EXTERNAL_DATA Note "hdf5/external-data"
         "elements are in another file, of which only the presence is checked";
     UNREFERENCED Note spare "hdf5/unreferenced" "objects of a heap that nothing refers to take space";
-    TRAILING_BYTES Note "hdf5/trailing-bytes" "the file goes on behind its end-of-file address";
+    TRAILING_BYTES Note "hdf5/trailing-bytes" "the file continues past its end-of-file address";
     UNACCOUNTED Note spare "hdf5/unaccounted" "bytes belong to no structure"
         => "`h5repack` writes a file without them";
 }

@@ -59,7 +59,7 @@ impl Checker<'_> {
                 continue;
             }
             let message = format!(
-                "mapping {number} has its elements from {} of the file {}",
+                "mapping {number} takes its elements from {} in the file {}",
                 shown(source.dataset),
                 shown(source.file)
             );

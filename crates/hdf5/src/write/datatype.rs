@@ -50,7 +50,7 @@ impl Datatype {
                 let of = LibraryVersion::ALL.into_iter().find(|version| newest(*version) >= needed);
                 let of = of.unwrap_or(LibraryVersion::V2_0);
                 Err(Error::unsupported(format!(
-                    "a datatype that HDF5 has since {of}, in a file for libraries up to {high}"
+                    "a datatype introduced in HDF5 {of}, in a file for libraries up to {high}"
                 )))
             }
         }
@@ -166,7 +166,7 @@ mod tests {
                     assert_eq!(expected, "refused", "{name} {bound}");
                     let since = if name == "reference" { "v1.12" } else { "v2.0" };
                     let detail = format!(
-                        "a datatype that HDF5 has since {since}, in a file for libraries up to {high}"
+                        "a datatype introduced in HDF5 {since}, in a file for libraries up to {high}"
                     );
                     assert_eq!(error.detail(), detail);
                 }

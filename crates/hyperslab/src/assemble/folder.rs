@@ -59,8 +59,8 @@ impl Folder {
         let text = fs::read_to_string(path.join(TOLD)).map_err(|e| {
             Error::from(e).with_hint("was the store finished or abandoned?").in_file(path.display())
         })?;
-        let told =
-            Told::parse(&text).ok_or_else(|| Error::malformed("is not ours").in_file(path.display()))?;
+        let told = Told::parse(&text)
+            .ok_or_else(|| Error::malformed("was not written by hyperslab").in_file(path.display()))?;
         Ok((Folder { path: path.to_owned(), _lock: None }, told))
     }
 

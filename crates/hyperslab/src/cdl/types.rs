@@ -186,7 +186,7 @@ impl Types {
             Datatype::Enum { .. } | Datatype::Compound(_) | Datatype::Vlen(_) | Datatype::Opaque { .. } => {
                 let wanted = without_names(resolved);
                 let found = self.0.iter().position(|known| known.datatype == wanted);
-                let unnamed = || format!("no declared type matches {resolved}");
+                let unnamed = || format!("the type {resolved}, which is not declared");
                 Type::User(found.ok_or_else(unnamed)?)
             }
             Datatype::Float(_)

@@ -233,7 +233,7 @@ impl Holding<'_> {
             match is.get(name) {
                 None => {
                     let value = value::shown(&expected.datatype, &expected.value);
-                    let message = format!("is not there, the contract says {value}");
+                    let message = format!("is missing, the contract says {value}");
                     self.find(&rule::ATTRIBUTE_MISSING, path, Some(name), message);
                 }
                 Some(Err(unreadable)) => {

@@ -1,13 +1,18 @@
 //! Names that the model shows in a form other than the stored one.
 
 use crate::source::{Entry, Item};
-use crate::strings::has_escaped;
+use crate::strings::{has_escaped, with_slashes};
 use hyperslab_model::{Datatype, Link, Node};
 
 /// The places of names with bytes that the model cannot represent as characters, in sources whose names may contain
-/// them. `node` is the object of the entry; `None` for a link.
-pub(super) fn escaped(entry: &Entry, node: Option<&Node>) -> Vec<String> {
+/// them. `node` is the object of the entry; `None` for a link. A target that `stores_bytes` changes only the names of
+/// members with a slash, to which no path leads.
+pub(super) fn escaped(entry: &Entry, node: Option<&Node>, stores_bytes: bool) -> Vec<String> {
     let path = &entry.handle.path;
+    if stores_bytes {
+        let has_slash = with_slashes(path.name()) != path.name();
+        return has_slash.then(|| path.to_string()).into_iter().collect();
+    }
     let leads_there = match &entry.item {
         Item::Link(Link::Soft(target)) => has_escaped(target),
         Item::Link(Link::External { file, path }) => has_escaped(file) || has_escaped(path),

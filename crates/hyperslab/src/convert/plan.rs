@@ -140,11 +140,11 @@ fn plan_of(
                 plan.settle(path, planned)?;
             }
             Item::Link(Link::Hard(first)) => {
-                plan.note_names(source, entry, None);
+                plan.note_names(source, entry, None, options);
                 second_paths.push((path.clone(), first.clone()));
             }
             Item::Link(link) => {
-                plan.note_names(source, entry, None);
+                plan.note_names(source, entry, None, options);
                 plan.node(path, &Node::Link(link.clone()), &mut *planner)?;
             }
             _ => {
@@ -291,7 +291,7 @@ impl Plan {
         for place in references.leading_out(handle, &node).map_err(Unplanned::unreadable)? {
             self.report.add_reference(place);
         }
-        self.note_names(source, entry, Some(&node));
+        self.note_names(source, entry, Some(&node), options);
         self.node(path, &node, planner)?;
         match node {
             Node::Group(_) => self.cells(source, handle, options, planner),
@@ -300,11 +300,17 @@ impl Plan {
     }
 
     /// Reports names that are written in a form other than the stored one.
-    fn note_names(&mut self, source: &dyn Source, entry: &Entry, node: Option<&Node>) {
+    fn note_names(
+        &mut self,
+        source: &dyn Source,
+        entry: &Entry,
+        node: Option<&Node>,
+        options: &ConvertOptions,
+    ) {
         if !source.dialect().escapes_names {
             return;
         }
-        for place in escaped(entry, node) {
+        for place in escaped(entry, node, options.format.stores_names_as_bytes()) {
             let (what, becomes) =
                 ("name that is not UTF-8, or has a slash", "U+FFFD and two digits for each such byte");
             self.report.add(place, what.to_owned(), becomes.to_owned(), Fate::Changed);

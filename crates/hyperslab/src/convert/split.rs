@@ -79,7 +79,7 @@ impl Splits {
         let arrays = self.known.known(&path.parent()?)?;
         let array = arrays.iter().find(|array| array.marked.name == path.name())?;
         let values = if array.is_marked { "values" } else { "values, zero or empty where they are null" };
-        Some(format!("{values}, and {}, which says which are not null", array.marked.valid))
+        Some(format!("{values}, and {}, which marks those that are not null", array.marked.valid))
     }
 
     /// Whether an object is the second array of a nullable one, which is converted with it.

@@ -46,8 +46,8 @@ pub(super) fn edits(editing: &Editing, location: &str) -> Result<Vec<Edit>> {
     }
     match edits.is_empty() {
         true => {
-            let error = Error::invalid("has no cells, and no elements of arrays that the store has");
-            Err(in_file(error.with_hint("the paths of arrays are those in the store")))
+            let error = Error::invalid("has neither cells nor elements for arrays of the store");
+            Err(in_file(error.with_hint("the arrays need the same paths as in the store")))
         }
         false => Ok(edits),
     }

@@ -29,7 +29,7 @@ fn elements(file: &[u8], datatype: &Arc<Datatype>, counts: &[u64]) -> Result<Col
     }
     if is_fortran && without(&shape).len() > 1 {
         return Err(Error::unsupported("elements in Fortran order")
-            .with_hint("numpy.ascontiguousarray puts them in order"));
+            .with_hint("numpy.ascontiguousarray converts them to C order"));
     }
     let element = datatype.non_null();
     let expected = descr_of(element).ok_or_else(|| {
@@ -58,7 +58,7 @@ fn elements(file: &[u8], datatype: &Arc<Datatype>, counts: &[u64]) -> Result<Col
             Values { rows: rows.into(), heap: Heap::default() }
         }
         _ => {
-            let hint = format!("array.astype('{expected}') has it");
+            let hint = format!("array.astype('{expected}') converts them");
             return Err(
                 Error::invalid(format!("elements of dtype {descr}, expected {expected}")).with_hint(hint)
             );
@@ -83,7 +83,7 @@ struct Header<'f> {
 }
 
 fn header(file: &[u8]) -> Result<Header<'_>> {
-    let none = || Error::invalid("is not a file of NumPy, expected one that numpy.save writes");
+    let none = || Error::invalid("is not a NumPy file, expected one written by numpy.save");
     let rest = file.strip_prefix(b"\x93NUMPY").ok_or_else(none)?;
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(none)?;
     let (len, rest) = match version[0] {
@@ -152,8 +152,7 @@ fn texts(bytes: &[u8], size: usize, descr: &str) -> Result<Values> {
                     if descr.starts_with('>') { u32::from_be_bytes(code) } else { u32::from_le_bytes(code) }
                 });
                 let text: Option<String> = codes.map(char::from_u32).collect();
-                let text =
-                    text.ok_or_else(|| Error::invalid("a text with a number that is not a character"))?;
+                let text = text.ok_or_else(|| Error::invalid("a string with an invalid code point"))?;
                 all.extend_from_slice(text.trim_end_matches('\0').as_bytes());
             }
             false => {
@@ -205,7 +204,7 @@ mod tests {
         let error = |file: &[u8], counts: &[u64]| {
             read(file, Datatype::int(16, true), counts).err().unwrap().to_string()
         };
-        assert!(error(b"PK", &[1]).contains("is not a file of NumPy"));
+        assert!(error(b"PK", &[1]).contains("is not a NumPy file"));
         assert!(error(&file("<i2", "3,", &[0; 6]), &[2]).contains("shape [3], expected [2]"));
         assert!(error(&file("<i4", "1,", &[0; 4]), &[1]).contains("expected <i2"));
         assert!(error(&file("<i2", "2,", &[0; 3]), &[2]).contains("3 bytes of elements"));

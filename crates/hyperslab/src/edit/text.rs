@@ -183,7 +183,7 @@ impl Editing {
         };
         let selected = Selected::new(&*self.source, &selections, &shape).map_err(in_array)?;
         let region = selected.as_region().ok_or_else(|| {
-            in_array(Error::unsupported("a selection of positions that do not follow each other"))
+            in_array(Error::unsupported("a selection of positions that are not consecutive"))
         })?;
         let values = npy::read(Path::new(file), datatype, &region.count, self.options.limits.allocation)
             .map_err(|error| error.in_file(file))?;

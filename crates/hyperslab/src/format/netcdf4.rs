@@ -34,8 +34,8 @@ const HOIST_DIMENSIONS: &str = "netcdf.hoist-dims";
 static OPTIONS: &[TargetOption] = &[TargetOption {
     key: "hoist-dims",
     takes: OptionType::Flag,
-    means: "dimensions of variables outside of their groups: moved to the nearest group above all of these, rather \
-            than replaced there by other dimensions (default: false)",
+    means: "move dimensions used outside their groups to the nearest group above all of their uses, rather \
+            than replace them there by other dimensions (default: false)",
 }];
 
 impl TargetFormat for Netcdf4Format {

@@ -125,7 +125,7 @@ pub(super) fn find(first: Listed<'_>, second: Option<Listed<'_>>, name: Option<&
         [only] => Ok(Axis::Named((*only).clone())),
         several => {
             let several = if several.is_empty() { &among } else { several };
-            let text = "it is not clear along which dimension the stores are joined";
+            let text = "it is unclear along which dimension to join the stores";
             Err(among_several(Error::invalid(text), several))
         }
     }

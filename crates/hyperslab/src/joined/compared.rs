@@ -345,13 +345,13 @@ impl<'a> Template<'a> {
                     units(path)
                 ),
                 false => {
-                    format!("{path}: another type in {further}; {} as in {first} is taken", type_of(path))
+                    format!("{path}: another type in {further}; {} is used, as in {first}", type_of(path))
                 }
             });
         }
         for (path, (count, number, largest)) in &self.tolerated {
             notes.push(format!(
-                "{path}: values differ by at most {largest} in {}; those of {first} are taken",
+                "{path}: values differ by at most {largest} in {}; those of {first} are used",
                 further(*count, *number)
             ));
         }

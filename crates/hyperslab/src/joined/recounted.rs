@@ -116,7 +116,9 @@ impl NewCounts {
             _ => return Err(Error::unsupported(format!("counts of type {datatype} since another epoch"))),
         };
         let Some(new) = new else {
-            return Err(Error::invalid(format!("count {old} has no exact equal in the other units")));
+            return Err(Error::invalid(format!(
+                "count {old} cannot be represented exactly in the other units"
+            )));
         };
         new.row(datatype).ok_or_else(|| {
             let type_name = &self.datatype;

@@ -134,7 +134,7 @@ impl Followed {
         depth: usize,
     ) -> Result<Entry> {
         if depth >= MAX_LINKS {
-            let detail = format!("is in a cycle of external links, or before more than {MAX_LINKS} of them");
+            let detail = format!("is in a cycle of external links, or in a chain of more than {MAX_LINKS}");
             return Err(Error::new(ErrorKind::LimitExceeded, detail));
         }
         let there = self.open(place, (file, path))?;

@@ -35,7 +35,9 @@ impl Destination {
         let shown = path.display().to_string();
         let path = match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => path.canonicalize().map_err(|e| match e.kind() {
-                std::io::ErrorKind::NotFound => Error::invalid("is a symbolic link without a target"),
+                std::io::ErrorKind::NotFound => {
+                    Error::invalid("is a symbolic link to a target that does not exist")
+                }
                 _ => e.into(),
             })?,
             _ => path.to_path_buf(),

@@ -185,7 +185,7 @@ impl Seen {
         if earlier.entries != now.entries {
             format!("it now has {} files and folders, previously {}", now.entries, earlier.entries)
         } else if earlier.bytes != now.bytes {
-            format!("{} bytes, were {}", now.bytes, earlier.bytes)
+            format!("it now has {} bytes, previously {}", now.bytes, earlier.bytes)
         } else {
             "it was written to".into()
         }

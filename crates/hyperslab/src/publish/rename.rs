@@ -16,7 +16,7 @@ pub(super) fn to_new(from: &Path, to: &Path) -> Result<()> {
         Ok(true) => Ok(()),
         // The system needs two steps here. A file that is created between them is lost.
         Ok(false) if fs::symlink_metadata(to).is_ok() => {
-            Err(Error::new(ErrorKind::AlreadyExists, "exists now, but did not exist before"))
+            Err(Error::new(ErrorKind::AlreadyExists, "was created in the meantime"))
         }
         Ok(false) => moved(from, to, Moving::Replacing).map(drop).map_err(|e| named(e, to)),
         Err(e) => Err(named(e, to)),

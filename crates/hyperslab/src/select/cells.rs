@@ -30,7 +30,7 @@ pub(crate) fn ranges(
                 }
                 Part::Named(_, Pick::Labels(Labels::Nearest(_))) => {
                     return Err(Error::invalid(
-                        "cells of a sparse array can be selected by bounds, not by the nearest",
+                        "cells of a sparse array can be selected by bounds, not by the nearest coordinate",
                     ));
                 }
                 _ => {

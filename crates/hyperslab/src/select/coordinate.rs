@@ -266,7 +266,8 @@ impl<'a> Interval<'a> {
     }
 
     fn key_of_word(&self, word: &str) -> Result<Key<'static>> {
-        let no_number = |_| Error::invalid(format!("{word:?} is not a number, as its coordinates are"));
+        let no_number =
+            |_| Error::invalid(format!("{word:?} is not a number, but its coordinates are numbers"));
         Ok(match &self.kind {
             Kind::Int if !self.fractional => Key::Int(word.parse().unwrap_or_default()),
             Kind::Named(members) => {
@@ -274,7 +275,7 @@ impl<'a> Interval<'a> {
                 Key::Int(named.or_else(|| word.parse().ok()).ok_or_else(|| {
                     let hint =
                         crate::location::did_you_mean(word, members.iter().map(|(name, _)| name.as_str()));
-                    Error::invalid(format!("{word:?} is none of the names that its coordinates have"))
+                    Error::invalid(format!("{word:?} is not one of the names in its coordinates"))
                         .with_remedies(hint)
                 })?)
             }
@@ -456,7 +457,7 @@ fn near_text(array: &dyn ArraySource, extent: u64, word: &str) -> Result<Option<
 /// The error that no coordinate is between the first and the last of a range.
 fn reversed(labels: &Labels, order: &str) -> Error {
     let range = Pick::Labels(labels.clone());
-    Error::invalid(format!("{range} is empty: ranges go {order}, whatever the order of the coordinates"))
+    Error::invalid(format!("{range} is empty: ranges go {order}, regardless of the order of the coordinates"))
 }
 
 fn incomparable(datatype: &Datatype) -> Error {

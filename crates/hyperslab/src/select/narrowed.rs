@@ -203,7 +203,7 @@ fn refuse_sparse(source: &dyn Source, dimension: &NodePath) -> Result<()> {
     match cells.columns().iter().any(is_own) {
         false => Ok(()),
         true => {
-            let what = format!("no part along {} can be taken of a sparse array", dimension.name());
+            let what = format!("cannot select a part of a sparse array along {}", dimension.name());
             Err(Error::invalid(what).with_remedy(Remedy::ReadCells).in_object(&group))
         }
     }
@@ -292,7 +292,7 @@ impl Requested {
                 }
                 (Part::Between, None) => {}
                 (Part::Next(_), None) => {
-                    let what = "goes by the order of dimensions, which differs from array to array";
+                    let what = "depends on the order of dimensions, which differs from array to array";
                     return Err(Error::invalid(format!("selection \"{selection}\" {what}"))
                         .with_hint("name the dimensions, as in time=0:10"));
                 }
@@ -453,7 +453,9 @@ mod tests {
         assert!(refused(&["0,0,0,0,0"], "/salinity").contains("has 5 dimensions, the array has 4"));
         assert!(refused(&["lta=0"], "/").contains("no dimension lta\nhelp: did you mean lat=0?"));
         assert!(refused(&["nothing=0"], "/").contains("no dimension nothing; dimensions: "));
-        assert!(refused(&["lat=9"], "/").contains("dimension lat: position 9 is outside, expected -3 to 2"));
+        assert!(
+            refused(&["lat=9"], "/").contains("dimension lat: position 9 is out of range, expected -3 to 2")
+        );
     }
 
     #[test]

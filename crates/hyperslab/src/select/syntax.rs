@@ -73,7 +73,7 @@ fn split(text: &str) -> Result<Vec<&str>> {
     }
     if quoted {
         return Err(Error::invalid(format!(
-            "selection {text:?} has a quote that does not end; within quotes one is written ''"
+            "selection {text:?} has an unclosed quote; a quote within quotes is written ''"
         )));
     }
     parts.extend(text.get(begin..));
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn errors_explain_why_a_text_is_not_a_selection() {
         for (text, part) in [
-            ("station=='Oslo", "a quote that does not end"),
+            ("station=='Oslo", "has an unclosed quote"),
             ("==3", "lacks a name"),
             ("lat==", "lacks a name or a value"),
             ("lat=1.5", "is not a position"),

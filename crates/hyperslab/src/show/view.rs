@@ -375,9 +375,9 @@ pub(crate) fn shown_shape(source: &dyn Source, entry: &Entry) -> Result<(Shape, 
                 Error::new(why.kind(), why.detail().to_owned()).with_remedies(why.remedies().to_vec())
             }
             (None, Link::External { file, path }) => Error::invalid(format!(
-                "leads to {path} of {file}, which does not exist there or may not be followed"
+                "points to {path} in {file}, which does not exist or must not be followed"
             )),
-            (None, _) => Error::invalid("a link has no values of its own; name what it leads to"),
+            (None, _) => Error::invalid("a link has no values of its own; name its target"),
         },
         Item::Unreadable(unreadable) => Error::new(unreadable.kind, unreadable.reason.clone()),
     })

@@ -73,18 +73,21 @@ pub(super) fn of(path: &NodePath, stat: &ArrayStat) -> Vec<Advice> {
                 count => format!("its {count} chunks of {chunk} are mostly empty"),
             };
             let (stored, logical) = (human_bytes(stored), human_bytes(logical));
-            push(format!("is stored in {stored} for {logical}: {which}"), vec![Better::Chunk(fitting)]);
+            push(format!("takes {stored} to store {logical}: {which}"), vec![Better::Chunk(fitting)]);
             return advice;
         }
         let better = || vec![Better::ChunkBytes(GOOD_CHUNK)];
         if each < SMALL_CHUNK && chunks.of >= MANY_CHUNKS {
             let (count, each) = (chunks.of, human_bytes(each));
-            let reason = format!("is cut into {count} chunks of {each}, each of which is read separately");
+            let reason = format!("is split into {count} chunks of {each}, each of which is read separately");
             push(reason, better());
         }
         if each > LARGE_CHUNK && !unfiltered {
             let each = human_bytes(each);
-            push(format!("has chunks of {each}, all of which is decoded for one value"), better());
+            push(
+                format!("has chunks of {each}, each of which is decoded as a whole to read one value"),
+                better(),
+            );
         }
     }
     if unfiltered && logical >= LARGE_ARRAY && stored >= logical {
@@ -160,11 +163,11 @@ mod tests {
     fn mostly_empty_chunks_are_reported_with_a_fitting_chunk_shape() {
         assert_eq!(
             advice(&[4, 2], Some(&[512, 2]), 8192, ""),
-            "/time_bnds is stored in 8.0 KiB for 64 B: its chunk of [512, 2] is mostly empty; better in chunks of [4, 2]"
+            "/time_bnds takes 8.0 KiB to store 64 B: its chunk of [512, 2] is mostly empty; better in chunks of [4, 2]"
         );
         assert_eq!(
             advice(&[12, 513], Some(&[512, 512]), 4 << 20, ""),
-            "/time_bnds is stored in 4.0 MiB for 48.0 KiB: its 2 chunks of [512, 512] are mostly empty; \
+            "/time_bnds takes 4.0 MiB to store 48.0 KiB: its 2 chunks of [512, 512] are mostly empty; \
              better in chunks of [12, 257]"
         );
         assert_eq!(advice(&[12], Some(&[512]), 4096, ""), "", "too little to mind");
@@ -175,12 +178,12 @@ mod tests {
     fn wrong_chunk_sizes_and_missing_or_useless_filters_are_reported() {
         assert_eq!(
             advice(&[100_000], Some(&[10]), 800_000, ""),
-            "/time_bnds is cut into 10000 chunks of 80 B, each of which is read separately; \
+            "/time_bnds is split into 10000 chunks of 80 B, each of which is read separately; \
              better in chunks of 4.0 MiB"
         );
         assert_eq!(
             advice(&[100, 2 << 20], Some(&[100, 2 << 20]), 1 << 20, "zstd"),
-            "/time_bnds has chunks of 1.5 GiB, all of which is decoded for one value; better in chunks of 4.0 MiB"
+            "/time_bnds has chunks of 1.5 GiB, each of which is decoded as a whole to read one value; better in chunks of 4.0 MiB"
         );
         let large = advice(&[1 << 22], None, 1 << 25, "");
         assert!(
@@ -188,6 +191,6 @@ mod tests {
             "{large}"
         );
         let larger = advice(&[4096], Some(&[1024]), 40_000, "deflate");
-        assert!(larger.ends_with("39.0 KiB for 32.0 KiB; better without filters"), "{larger}");
+        assert!(larger.ends_with("39.0 KiB for 32.0 KiB of values; better without filters"), "{larger}");
     }
 }

@@ -138,6 +138,12 @@ fn names_that_would_be_shown_alike_stay_different() {
     assert_eq!(places, expected);
     // In other formats the same characters are the name.
     assert_eq!(renamed(&folder.path().join("zarr3")), []);
+    // HDF5 stores the bytes of names.
+    let source = open(&source);
+    let options = ConvertOptions::new(target_format("hdf5").unwrap());
+    let planned = plan(&*source, &options).unwrap();
+    let of_names = planned.report.rows().filter(|row| row.what.starts_with("name that is not UTF-8"));
+    assert_eq!(of_names.count(), 0);
 }
 
 #[test]

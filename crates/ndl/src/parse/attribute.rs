@@ -163,7 +163,7 @@ impl<'t> Context<'t, '_> {
             (Some(shape), _) => self.counts(shape, "the shape of an attribute").map(Some),
             (None, Some(value)) => {
                 let shape = Self::nesting(value, usize::MAX);
-                let message = format!("an attribute without shape, used {shape:?} from its value");
+                let message = format!("an attribute without shape, {shape:?} is taken from its value");
                 let (span, hint) = self.instead(node, "shape");
                 self.findings.warning("ndl/attribute", span, message).maybe_hint(hint);
                 Some(Some(shape))

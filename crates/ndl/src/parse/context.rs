@@ -151,7 +151,7 @@ impl<'t, 's> Context<'t, 's> {
                 "indent it further: it belongs to a member".into()
             }
             ("an ndarray" | "a dimcoord", name) if ATTRIBUTES.contains(&name) => {
-                format!("it belongs into attributes: {{{name}: …}}")
+                format!("it belongs in attributes: {{{name}: …}}")
             }
             // A similar key of the object itself is more probable, unless the storage has exactly this one.
             ("an ndarray" | "a dimcoord", name)
@@ -159,8 +159,8 @@ impl<'t, 's> Context<'t, 's> {
                     && (right == name || nearest(name, known).is_none()) =>
             {
                 match right == name {
-                    true => format!("it belongs into storage: {{{right}: …}}"),
-                    false => format!("did you mean {right}? It belongs into storage: {{{right}: …}}"),
+                    true => format!("it belongs in storage: {{{right}: …}}"),
+                    false => format!("did you mean {right}? It belongs in storage: {{{right}: …}}"),
                 }
             }
             _ => suggest(key.name, known),
@@ -282,7 +282,7 @@ impl<'t, 's> Context<'t, 's> {
             }
             None => {
                 let message = format!("values with more than {} bytes of padding in all", self.most_padding);
-                let hint = "padding is in proportion to the text: write the values in full, or give the type a smaller size";
+                let hint = "the padding allowed grows with the length of the document: write the values in full, or give the type a smaller size";
                 self.findings.error("ndl/limit", span, message).hint(hint);
                 false
             }

@@ -78,7 +78,7 @@ impl<'t> Context<'t, '_> {
         self.refusals.error(
             "ndl/create",
             key.span,
-            format!("no key of this document is one of NDL, which has {known}"),
+            format!("no key of this document is an NDL key, expected one of {known}"),
         );
         true
     }

@@ -33,7 +33,7 @@ impl<'t> Context<'t, '_> {
             (Some(shape), _) => self.shape(shape, group, directives.extent.as_ref(), value),
             (None, Some(value)) => {
                 let shape = Self::nesting(value, usize::MAX);
-                let message = format!("an ndarray without shape, used {shape:?} from its value");
+                let message = format!("an ndarray without shape, {shape:?} is taken from its value");
                 self.findings.warning("ndl/shape", node.span(), message);
                 Some(Shape::fixed(&shape))
             }

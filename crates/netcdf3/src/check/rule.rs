@@ -7,7 +7,7 @@ hyperslab_core::rules! {
         "two dimensions, two variables, or two attributes of one object have the same name"
         => "programs find the first of them by its name; rename the other";
     RECORD_DIMENSION Error "netcdf3/record-dimension" in "dim_length" "there is more than one record dimension"
-        => "a dimension of length 0 is the record dimension; readers take the first for it";
+        => "a dimension of length 0 is the record dimension; readers treat the first as the record dimension";
     SHAPE Error "netcdf3/shape" in "var"
         "the dimensions of a variable do not exist, are in a wrong order, or give it 2^64 bytes or more";
     BEGIN Error "netcdf3/begin" in "begin" "the elements of a variable begin within the header";
@@ -17,15 +17,15 @@ hyperslab_core::rules! {
 
     DATA_TYPE Warning "netcdf3/data-type" in "nc_type, CDF-5" "a file has a type that its version does not have"
         => "most readers refuse the file; only CDF-5 has this type";
-    NAME Warning "netcdf3/name" in "Note on names" "a name has a character that names may not have, or is empty";
-    SIZE Warning "netcdf3/vsize" in "Note on vsize" "the size that is noted for a variable is not that of its elements"
+    NAME Warning "netcdf3/name" in "Note on names" "a name is empty or has a character that is not allowed";
+    SIZE Warning "netcdf3/vsize" in "Note on vsize" "the size recorded for a variable is not that of its elements"
         => "readers compute the size from the dimensions";
     FILL_VALUE Warning "netcdf3/fill-value" in "Note on fill values" "_FillValue is not one value of the type of its variable"
         => "readers ignore it or refuse the variable";
     UNCOUNTED_RECORDS Warning "netcdf3/uncounted-records" in "numrecs" "the file has room for more records than it counts"
-        => "a writer that was stopped may have left them; they are not read";
+        => "an interrupted writer may have left them; they are not read";
 
     PADDING Note "netcdf3/padding" in "padding" "bytes of padding in the header are not zero";
     STREAMING Note "netcdf3/streaming" in "Note on streaming data"
-        "the number of records is not noted, and follows from the size of the file";
+        "the number of records is not stored, and is derived from the size of the file";
 }

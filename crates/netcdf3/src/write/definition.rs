@@ -129,8 +129,9 @@ fn check_dimensions(header: &Header) -> Result<()> {
     if let (Some(first), Some(second)) = (first, second) {
         let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
         let (first, second) = (name(&first.name), name(&second.name));
-        let detail =
-            format!("dimension {second:?} has length 0, which means records, as {first:?} has; one may");
+        let detail = format!(
+            "dimension {second:?} has length 0, which makes it a record dimension like {first:?}, expected at most one"
+        );
         return Err(Error::invalid(detail).with_hint("give it a length of 1 or more, or write NetCDF-4"));
     }
     let Some(records) = header.records else {

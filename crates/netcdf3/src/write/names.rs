@@ -32,7 +32,7 @@ fn list<'a>(what: &str, names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
         }
         // Names are compared byte by byte, and NetCDF-C normalizes the names that it looks up.
         if matches!(normalized(&shown), Cow::Owned(_)) {
-            return refuse("is not in the normalized form NFC, in which readers look for it")
+            return refuse("is not in Unicode NFC, in which readers look for it")
                 .map_err(|error| error.with_hint("normalize the name"));
         }
         if name.len() > MAX_NAME {
@@ -40,8 +40,7 @@ fn list<'a>(what: &str, names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
                 .map_err(|error| error.with_hint("give it a shorter name"));
         }
         if !known.insert(name) {
-            return refuse("is there a second time")
-                .map_err(|error| error.with_hint("give one of them another name"));
+            return refuse("is used twice").map_err(|error| error.with_hint("give one of them another name"));
         }
     }
     Ok(())

@@ -92,13 +92,12 @@ def joined_stores(
     atol: float,
 ) -> JoinedStores:
     """The stores to join, and how."""
-    if isinstance(along, int) and not isinstance(along, bool):
-        if along < 0:
-            raise ArgumentError(f"along={along}, expected a non-negative position")
+    if isinstance(along, int) and not isinstance(along, bool) and along >= 0:
         along = str(along)
-    for option, name in {"along": along, "new_dimension": new_dimension}.items():
-        if not (name is None or isinstance(name, str)):
-            raise ArgumentError(f"{option}={name!r}, expected the name of a dimension")
+    if not (along is None or isinstance(along, str)):
+        raise ArgumentError(f"along={along!r}, expected the name of a dimension, or a non-negative position")
+    if not (new_dimension is None or isinstance(new_dimension, str)):
+        raise ArgumentError(f"new_dimension={new_dimension!r}, expected the name of a dimension")
     if along is not None and new_dimension is not None:
         raise ArgumentError(f"along={along!r} and new_dimension={new_dimension!r}, expected one of them")
     check_tolerances(rtol=rtol, atol=atol)

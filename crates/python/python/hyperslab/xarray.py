@@ -17,6 +17,7 @@ from xarray.core.utils import is_remote_uri, strip_uri_params
 from ._errors import Error, NoObjectError
 from ._objects import Group
 from ._objects import open as open_store
+from ._xarray.collection import collection_paused
 from ._xarray.decoding import decoded_dataset
 from ._xarray.store import GroupStore, MissingVariableWarning, PhonyNames
 from ._xarray.write import write
@@ -161,19 +162,20 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         _check_foreign(foreign)
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
         phony, datasets = PhonyNames(), {}
-        for path, member in _walk(opened):
-            datasets[path] = _dataset(
-                member,
-                phony,
-                drop_variables,
-                use_zarr_fill_value_as_mask,
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
-            )
+        with collection_paused():
+            for path, member in _walk(opened):
+                datasets[path] = _dataset(
+                    member,
+                    phony,
+                    drop_variables,
+                    use_zarr_fill_value_as_mask,
+                    mask_and_scale=mask_and_scale,
+                    decode_times=decode_times,
+                    concat_characters=concat_characters,
+                    decode_coords=decode_coords,
+                    use_cftime=use_cftime,
+                    decode_timedelta=decode_timedelta,
+                )
         return datasets
 
     def open_datatree(
@@ -220,7 +222,8 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
             **foreign,
         )
-        return datatree_from_dict_with_io_cleanup(groups)
+        with collection_paused():
+            return datatree_from_dict_with_io_cleanup(groups)
 
 
 # If a class is given as the engine, xarray uses this attribute but does not fill it in from the signature.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import pickle
 from pathlib import Path
@@ -158,6 +159,33 @@ def test_a_tree_opens_and_lists_each_group_once(ocean: Path, monkeypatch: pytest
     assert len(opened) == 1
     assert sorted(listed) == ["/", "/waves", "/waves/buoys"]
     assert tree["waves/buoys"].wmo.shape == (3,)
+
+
+def test_trees_are_opened_without_collecting_garbage(ocean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    was_enabled: list[bool] = []
+    variables = GroupStore.get_variables
+
+    def watched(self: GroupStore) -> Any:
+        was_enabled.append(gc.isenabled())
+        return variables(self)
+
+    monkeypatch.setattr(GroupStore, "get_variables", watched)
+    xarray.open_datatree(ocean, engine=Engine)
+    assert len(was_enabled) > 1 and not any(was_enabled) and gc.isenabled()
+    with pytest.raises(ValueError, match="group must be"):
+        xarray.open_datatree(ocean, engine=Engine, group=1)  # type: ignore[arg-type]
+    monkeypatch.setattr(GroupStore, "get_variables", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        xarray.open_datatree(ocean, engine=Engine)
+    assert gc.isenabled()
+    monkeypatch.undo()
+    # A program that has disabled it finds it disabled.
+    gc.disable()
+    try:
+        xarray.open_datatree(ocean, engine=Engine)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_nothing_is_read_before_it_is_asked_for(ocean: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ impl Checker<'_> {
                     Ordering::Greater if is_ordered => {
                         is_ordered = false;
                         let message =
-                            format!("cell {cell} of tile {tile} stands behind one that it should precede");
+                            format!("cell {cell} of tile {tile} comes after a cell that it should precede");
                         self.findings.add(&rule::GLOBAL_ORDER, checked.place(), message);
                     }
                     Ordering::Equal if is_known && is_distinct && !allows_equal => {

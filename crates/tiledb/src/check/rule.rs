@@ -8,16 +8,16 @@ hyperslab_core::rules! {
         "two of the attributes, dimensions and dimension labels of a schema have the same name";
     FILL_VALUE Error "tiledb/fill-value" in "array_schema.md Attribute" "the fill value of an attribute has another size than its cells";
     ENUMERATION_MISSING Error "tiledb/enumeration-missing" in "enumeration.md" "an enumeration that a schema names does not exist";
-    ENUMERATION Error "tiledb/enumeration" in "enumeration.md" "the values of an enumeration are cut within one, are not different, or are more than its attribute can count";
+    ENUMERATION Error "tiledb/enumeration" in "enumeration.md" "the values of an enumeration end within a value, are not distinct, or are more than its attribute can index";
     LABEL_MISSING Error "tiledb/label-missing" in "array_schema.md Dimension Label" "the array of a dimension label does not exist, or lacks the attribute of the labels";
-    COMMIT_ALONE Error "tiledb/commit-alone" in "array_file_hierarchy.md" "a commit says that a fragment is complete which does not exist"
+    COMMIT_ALONE Error "tiledb/commit-alone" in "array_file_hierarchy.md" "a commit marks a fragment as complete that does not exist"
         => "the library refuses to open the array; if the fragment was vacuumed, remove the commit or name it in an ignore file";
     FRAGMENT_SCHEMA Error "tiledb/fragment-schema" in "fragment.md Footer" "a fragment was written with a schema that the array does not have";
     FOOTER Error "tiledb/footer" in "fragment.md Footer" "the footer of a fragment contradicts itself, its name or the schema";
     FILE_MISSING Error "tiledb/file-missing" in "fragment.md File hierarchy" "a file with tiles of a fragment does not exist";
     FILE_SIZE Error "tiledb/file-size" in "fragment.md Footer" "a file with tiles is shorter than the footer says"
         => "the file was cut, or a part of it was never copied";
-    TILE_OFFSETS Error "tiledb/tile-offsets" in "fragment.md Tile Offsets" "the offsets of tiles do not ascend from 0, lie outside of their file, or are not one for each tile";
+    TILE_OFFSETS Error "tiledb/tile-offsets" in "fragment.md Tile Offsets" "tile offsets do not ascend from 0, lie outside of their file, or do not match the number of tiles";
     R_TREE Error "tiledb/r-tree" in "fragment.md R-Tree" "a rectangle does not cover those below it, or there is not one for each tile"
         => "the library does not find the cells that are not covered";
     RECTANGLE Error "tiledb/rectangle" in "fragment.md MBR" "a cell lies outside of the rectangle of its tile"
@@ -25,37 +25,37 @@ hyperslab_core::rules! {
     GLOBAL_ORDER Error "tiledb/global-order" in "array_schema.md Cell order" "cells of a sparse fragment are not in the global order"
         => "the library relies on the order where it merges fragments";
     TILE_SUMMARY Error "tiledb/tile-summary" in "fragment.md Tile Mins Maxes, Tile Sums, Tile Null Counts"
-        "the minimum, maximum, sum or null count that is noted for a tile is not that of its cells"
-        => "the library skips tiles by these numbers, and answers aggregates with them";
-    FRAGMENT_SUMMARY Error "tiledb/fragment-summary" in "fragment.md Fragment Min Max Sum Null Count" "what is noted for a fragment does not follow from what is noted for its tiles";
+        "the minimum, maximum, sum or null count recorded for a tile is not that of its cells"
+        => "the library uses these numbers to skip tiles and to compute aggregates";
+    FRAGMENT_SUMMARY Error "tiledb/fragment-summary" in "fragment.md Fragment Min Max Sum Null Count" "the minimum, maximum, sum or null count recorded for a fragment does not match those of its tiles";
     TILE Error "tiledb/tile" in "tile.md, filter_pipeline.md" "the cells of a tile cannot be decoded";
     CHECKSUM Error "tiledb/checksum" in "filters/checksum_md5.md, filters/checksum_sha256.md" "the checksum of a tile is wrong, or it was encrypted with another key"
         => "write the cells again from their source";
     CONSOLIDATED_FOOTER Error "tiledb/consolidated-footer" in "consolidated_fragment_metadata_file.md"
         "a copy of a footer differs from the footer of the fragment"
         => "the library reads the copy; consolidate fragment metadata again";
-    MEMBER_TYPE Error "tiledb/member-type" in "group.md" "a member of a group is an array where a group is noted, or the reverse";
+    MEMBER_TYPE Error "tiledb/member-type" in "group.md" "a member of a group is an array but recorded as a group, or the reverse";
 
-    KEY Warning "tiledb/key" in "encryption_notes.md" "an encrypted array was not checked, because its key is not given or is another one"
+    KEY Warning "tiledb/key" in "encryption_notes.md" "an encrypted array was not checked, because no key or a wrong key was given"
         => "give the key that it was written with";
     DEAD_LINE Warning "tiledb/dead-line" in "vacuum_file.md, ignore_file.md, consolidated_commits_file.md"
         "a line names something that does not exist";
     MEMBER_MISSING Warning "tiledb/member-missing" in "group.md" "a member of a group does not exist"
         => "the array was removed, but not from the group; remove the member";
     TRAILING_BYTES Warning "tiledb/trailing-bytes" in "fragment.md Footer" "a file with tiles is longer than the footer says"
-        => "the library does not read what is behind the last tile";
-    DELETE_FIELD Warning "tiledb/delete-field" in "delete_commit_file.md" "a delete compares a field that no schema has, or with a value of another size"
+        => "the library does not read anything after the last tile";
+    DELETE_FIELD Warning "tiledb/delete-field" in "delete_commit_file.md" "a delete condition compares a field that no schema has, or compares with a value of the wrong size"
         => "the library refuses to read the array";
-    ENUMERATION_INDEX Warning "tiledb/enumeration-index" in "enumeration.md" "a cell counts beyond the values of its enumeration";
+    ENUMERATION_INDEX Warning "tiledb/enumeration-index" in "enumeration.md" "the index in a cell exceeds the values of its enumeration";
     DUPLICATE_CELL Warning "tiledb/duplicate-cell" in "array_schema.md Allows dups" "two cells of a fragment have the same coordinates, which the array does not allow";
-    NAME Warning "tiledb/name" in "timestamped_name.md" "a file has a name that readers do not know, where they know all";
+    NAME Warning "tiledb/name" in "timestamped_name.md" "a file has an unknown name in a folder where readers expect only known names";
     CYCLE Warning "tiledb/cycle" in "group.md" "a group is a member of itself, directly or through others";
     LIMIT Warning "tiledb/limit" in "Limits" "a check was skipped, because it exceeds a limit of memory or work";
 
-    INCOMPLETE Note spare "tiledb/incomplete" in "array_file_hierarchy.md" "a fragment without a commit, or a temporary file: what a writer left that was stopped"
-        => "nothing reads it; `hyperslab edit --vacuum=all` removes it, while no writer is at work";
+    INCOMPLETE Note spare "tiledb/incomplete" in "array_file_hierarchy.md" "a fragment without a commit, or a temporary file: left behind by an interrupted writer"
+        => "nothing reads it; `hyperslab edit --vacuum=all` removes it; run it only while no writer is active";
     ENUMERATION_UNUSED Note "tiledb/enumeration-unused" in "enumeration.md" "no attribute uses an enumeration of its schema";
-    EXTERNAL_MEMBER Note "tiledb/external-member" in "group.md" "a member of a group lies outside of what was opened, and was not checked";
+    EXTERNAL_MEMBER Note "tiledb/external-member" in "group.md" "a member of a group lies outside of the opened store, and was not checked";
 }
 
 #[cfg(test)]

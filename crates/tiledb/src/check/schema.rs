@@ -145,7 +145,7 @@ impl Checker<'_> {
             match most_values(attribute) {
                 None => {
                     let message = format!(
-                        "attribute {attribute_name:?} of {} counts values",
+                        "attribute {attribute_name:?} of type {} cannot index the values",
                         attribute.data_type.name()
                     );
                     self.findings.add(&rule::ENUMERATION, place, message);
@@ -242,7 +242,7 @@ pub(crate) fn faults(schema: &ArraySchema) -> Vec<(&'static Rule, String)> {
     }
     for order in [schema.cell_order, schema.tile_order] {
         if matches!(order, Layout::GlobalOrder | Layout::Unordered) {
-            add(format!("order {order:?} in a schema, which only queries have"));
+            add(format!("order {order:?} in a schema, which is only allowed in queries"));
         }
     }
     for dimension in schema.domain.dimensions.iter().filter(|_| !is_dense) {

@@ -122,7 +122,7 @@ pub(crate) fn check_allocation(limits: &Limits, len: u64) -> Result<()> {
 
 /// The error for a file that does not exist although others refer to it.
 pub(crate) fn absent() -> Error {
-    Error::malformed("no such file, although others say that there is one")
+    Error::malformed("the file is missing, although other files refer to it")
 }
 
 /// The number of bytes that are read of a file before the size of the tile is known.

@@ -30,7 +30,7 @@ pub(crate) struct GlobalOrder {
 /// The error for a cell that should be before the one that it follows.
 pub(crate) fn out_of_order(tile: u64, cell: usize) -> Error {
     Error::malformed(format!(
-        "tile {tile}: cell {cell} stands before the cell or the rectangle that it follows in the global order"
+        "tile {tile}: cell {cell} is out of global order: it sorts before the preceding cell or rectangle"
     ))
 }
 

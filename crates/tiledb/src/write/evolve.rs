@@ -79,7 +79,7 @@ impl<'a> Evolution<'a> {
             let type_of = |of: &Attribute| (of.data_type, of.cell_val_num, of.nullable);
             if known.is_some_and(|known| type_of(known) != type_of(&attribute)) {
                 return Err(Error::invalid(format!(
-                    "attribute {name:?}, of which cells of another datatype are stored, from before it was dropped"
+                    "attribute {name:?}, which has stored cells of another datatype, from before it was dropped"
                 ))
                 .with_hint("choose another name"));
             }
@@ -211,7 +211,7 @@ impl<'a> Evolution<'a> {
         let current = self.schema.current_domain.as_ref().and_then(|current| current.rectangle.as_ref());
         let Some(current) = current else {
             let error = Error::invalid("the array has no current domain that could grow");
-            return Err(error.with_hint("all cells of its domain may be written"));
+            return Err(error.with_hint("cells can be written anywhere in its domain"));
         };
         let dimensions = &self.schema.domain.dimensions;
         let (found, expected) = (to.ranges.len(), dimensions.len());

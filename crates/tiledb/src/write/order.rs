@@ -201,7 +201,7 @@ impl<'a> CellSorter<'a> {
         let coordinates: Vec<String> = dimensions
             .map(|(dimension, tile)| value_text(dimension.data_type, tile.cell(0).unwrap_or_default()))
             .collect();
-        let detail = format!("two cells at ({}), and the array allows one", coordinates.join(", "));
+        let detail = format!("two cells at ({}), but the array allows no duplicates", coordinates.join(", "));
         Ok(Error::invalid(detail))
     }
 }

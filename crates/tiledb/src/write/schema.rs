@@ -100,7 +100,7 @@ fn check_extent(dimension: &Dimension, order: Layout) -> Result<()> {
                 "tiles of {extent} from {low} on, the last of which ends at {last}, behind {greatest}"
             );
             Err(Error::invalid(detail)
-                .with_hint("let the domain end a tile earlier, or give it whole tiles to its end"))
+                .with_hint("end the domain one tile earlier, or make its length a multiple of the tile"))
         }
     }
 }

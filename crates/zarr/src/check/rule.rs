@@ -6,7 +6,7 @@ hyperslab_core::rules! {
         => "unpack it with another program, check the files and pack them again";
     VALUE Error "zarr/value" in "v3 Abstract store interface" "a value of the store cannot be read";
     LINK Error "zarr/link" in "v3 File system store"
-        "a link leads out of the store, forms a cycle or has no target, or a file is not a regular file"
+        "a link points outside the store, forms a cycle or has no target, or a file is not a regular file"
         => "replace the link by the file itself; files outside of a store are never read";
     JSON Error "zarr/json" in "RFC 8259" "a document is not JSON";
     TEXT_ENCODING Error "zarr/text-encoding" in "RFC 8259 8.1" "a document is not UTF-8";

@@ -100,7 +100,7 @@ impl Chain {
                 }
             }
         }
-        let to_bytes = to_bytes.ok_or_else(|| at.malformed("no codec that makes bytes of elements"))?;
+        let to_bytes = to_bytes.ok_or_else(|| at.malformed("no array-to-bytes codec"))?;
         Ok(Chain { steps, to_bytes, codecs: after, row: row_size(data_type) })
     }
 

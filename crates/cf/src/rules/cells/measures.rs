@@ -40,7 +40,7 @@ fn check_syntax(variable: &Variable, found: &mut Found) {
     let hint = "write it as \"area: NAME\" or \"volume: NAME\"";
     let Some(text) = variable.text("cell_measures") else {
         let own = variable.attributes.get("cell_measures").map(Attribute::type_name);
-        let message = format!("cell_measures is {}, expected a single text", own.unwrap_or_default());
+        let message = format!("cell_measures is {}, expected a single string", own.unwrap_or_default());
         return found.add(place, message, hint);
     };
     let pairs = match keyed(text) {
@@ -99,13 +99,13 @@ fn is_gathered(dataset: &Dataset, variable: &Variable, along: &Along) -> bool {
 
 fn check_units(measure: &Variable, name: &str, units: &str, found: &mut Found) {
     if !measure.has("units") {
-        let message = format!("{name} without units, expected some convertible to {units}");
+        let message = format!("{name} without units, expected units convertible to {units}");
         return found.add(&measure.path, message, format!("add units such as \"{units}\""));
     }
     let (Some(own), Ok(wanted)) = (measure.unit(), Unit::parse(units)) else { return };
     if own.is_reference_time() || !own.dimension().is_same_quantity(wanted.dimension()) {
         let text = brief(measure.text("units").unwrap_or_default());
-        let message = format!("{name} has units {text:?}, expected some convertible to {units}");
+        let message = format!("{name} has units {text:?}, expected units convertible to {units}");
         found.add(measure.place("units"), message, "correct the units, or name another measure");
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::rules) fn cell_methods(scope: &Scope<'_>, found: &mut Found) {
         let place = variable.place("cell_methods");
         let Some(text) = variable.text("cell_methods") else {
             let own = variable.attributes.get("cell_methods").map(Attribute::type_name);
-            let message = format!("cell_methods is {}, expected a single text", own.unwrap_or_default());
+            let message = format!("cell_methods is {}, expected a single string", own.unwrap_or_default());
             found.add(place, message, "write it as \"NAME: METHOD\"");
             continue;
         };

@@ -62,7 +62,7 @@ fn advise(units: &str, reference: &ReferenceTime, place: &str, found: &mut Found
     let has_since = units.split_whitespace().any(|word| word.eq_ignore_ascii_case("since"));
     if !has_since {
         let message = format!("units {units:?}, expected \"since\" before the reference time");
-        found.advise(place, message, "write since: other software does not read what stands for it");
+        found.advise(place, message, "write since: other software does not read alternatives to it");
     }
     if reference.zone() != 0.0 {
         let message = format!("reference time {:?} with a time zone, expected one in UTC", reference.text);
@@ -185,7 +185,7 @@ pub(in crate::rules) fn time_units_month(scope: &Scope<'_>, found: &mut Found) {
         if let Some((name, _)) = LONG.iter().find(|(_, long)| unit.same(long)) {
             let text = variable.text("units").unwrap_or_default();
             let message = format!(
-                "units {text:?} are a {name} of fixed length and no {name} of the calendar, expected days"
+                "units {text:?} are a {name} of fixed length, not a {name} of the calendar, expected days"
             );
             found.add(variable.place("units"), message, "count days, hours, minutes or seconds");
         }

@@ -160,7 +160,7 @@ fn check_units(
         {
             let units = of_term.text("units").unwrap_or_default();
             let message = format!(
-                "units {units:?} of the term {}, expected some convertible to {canonical}",
+                "units {units:?} of the term {}, expected units convertible to {canonical}",
                 term.name
             );
             found.add(of_term.place("units"), message, "correct the units, or name another variable");

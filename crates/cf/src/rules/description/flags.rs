@@ -47,7 +47,7 @@ pub(in crate::rules) fn flag_masks(scope: &Scope<'_>, found: &mut Found) {
                 if let (Some(mask), Some(value)) = (mask.as_int(), value.as_int())
                     && mask & value != value
                 {
-                    let message = format!("flag value {value} has bits that its mask {mask} has not");
+                    let message = format!("flag value {value} has bits that its mask {mask} does not have");
                     found.advise(&place, message, "make the mask select all bits of its value");
                 }
             }
@@ -83,7 +83,7 @@ pub(in crate::rules) fn flag_meanings(scope: &Scope<'_>, found: &mut Found) {
         };
         let place = variable.place("flag_meanings");
         let Some(text) = attribute.text() else {
-            let message = format!("flag_meanings are {}, expected a single text", attribute.type_name());
+            let message = format!("flag_meanings are {}, expected a single string", attribute.type_name());
             found.add(place, message, "separate the words by blanks");
             continue;
         };

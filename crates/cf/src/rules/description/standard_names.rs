@@ -68,7 +68,7 @@ pub(in crate::rules) fn standard_name_modifier(scope: &Scope<'_>, found: &mut Fo
         let Some(known) = modifiers::get(modifier) else {
             let names = modifiers::all().iter().map(|modifier| modifier.name);
             let known = names.clone().collect::<Vec<_>>().join(", ");
-            let message = format!("modifier {modifier:?} behind the standard name, expected one of {known}");
+            let message = format!("modifier {modifier:?} after the standard name, expected one of {known}");
             found.add(
                 &place,
                 message,

@@ -17,7 +17,7 @@ pub(in crate::rules) fn units_present(scope: &Scope<'_>, found: &mut Found) {
             // Times since a moment need units even if their datatype is a number.
             if !is_plain {
                 let name = variable.standard_name().unwrap_or_default();
-                let message = format!("no units, expected some convertible to {canonical} as {name} has");
+                let message = format!("no units, expected units convertible to {canonical} for {name}");
                 found.add(
                     &variable.path,
                     message,
@@ -65,7 +65,7 @@ pub(in crate::rules) fn units_known(scope: &Scope<'_>, found: &mut Found) {
         let Some(attribute) = variable.attributes.get("units") else { continue };
         let place = variable.place("units");
         let Some(text) = attribute.text() else {
-            let message = format!("units are {}, expected a single text", attribute.type_name());
+            let message = format!("units are {}, expected a single string", attribute.type_name());
             found.add(place, message, "write the units as one text");
             continue;
         };
@@ -121,7 +121,7 @@ pub(in crate::rules) fn units_canonical(scope: &Scope<'_>, found: &mut Found) {
         let Some(canonical) = expected(scope, variable) else { continue };
         let Ok(wanted) = Unit::parse(&canonical) else { continue };
         if !is_equivalent(unit, &wanted) {
-            let message = format!("units {text:?}, expected some convertible to {canonical} as {name} has");
+            let message = format!("units {text:?}, expected units convertible to {canonical} for {name}");
             found.add(&place, message, "correct the units or the standard name");
         }
     }

@@ -49,7 +49,7 @@ pub(in crate::rules) fn reference_resolves(scope: &Scope<'_>, found: &mut Found)
             variable.attributes.iter().filter(|(name, _)| names_variables(name) && is_known(name))
         {
             if attribute.text().is_none() {
-                let message = format!("{name} is {}, expected a single text", attribute.type_name());
+                let message = format!("{name} is {}, expected a single string", attribute.type_name());
                 found.add(variable.place(name), message, "write the names as one text");
             }
         }

@@ -5,8 +5,8 @@ hyperslab_core::rules! {
     KIND Error "against/kind" "an object is of another kind: a group, an ndarray, a dimcoord, a datatype, a link";
     UNREADABLE Error "against/unreadable" "an object or an attribute named in the contract cannot be read";
     TYPE Error "against/type" "elements are of another type";
-    SHAPE Error "against/shape" "an array has other dimensions, is longer or shorter, or may become so";
-    DIMENSION Error "against/dimension" "a dimension is shared through another dimcoord, or through none";
+    SHAPE Error "against/shape" "an array differs in its dimensions, lengths or maximum lengths";
+    DIMENSION Error "against/dimension" "a dimension refers to a different dimcoord, or to none";
     VALUE Error "against/value" "an array has other values";
     ATTRIBUTE_MISSING Error "against/attribute-missing" "an object lacks an attribute";
     ATTRIBUTE_TYPE Error "against/attribute-type" "an attribute is of another type";

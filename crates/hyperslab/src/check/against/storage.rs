@@ -102,7 +102,7 @@ fn fill(
     let text = |datatype: Option<&Datatype>, fill: &Fill| match (fill, datatype) {
         (Fill::Undefined, _) => "null".to_owned(),
         (Fill::Value(fill), Some(datatype)) => value::shown(datatype, fill),
-        (Fill::Default | Fill::Value(_), _) => "the usual one".to_owned(),
+        (Fill::Default | Fill::Value(_), _) => "the default".to_owned(),
     };
     let fits = match (is, expected, is_type, expected_type) {
         (_, Fill::Default, ..) | (Fill::Undefined, Fill::Undefined, ..) => true,

@@ -86,7 +86,7 @@ fn cutting(value: &str) -> Result<Cut> {
         "keep" => return Ok(Cut::Keep),
         "none" => return Ok(Cut::None),
         "whole" => return Ok(Cut::Whole),
-        "" => return Err(wrong("the text is empty".into())),
+        "" => return Err(wrong("the value is empty".into())),
         _ => {}
     }
     if value.contains('=') {
@@ -197,13 +197,13 @@ mod tests {
             ("8,x", "\"x\" is not a number of elements, expected at least 1"),
             ("0", "\"0\" is not a number of elements, expected at least 1"),
             ("8,,8", "\"\" is not a number of elements"),
-            ("time=8,256", "\"256\" without a name beside others"),
+            ("time=8,256", "\"256\" has no name, although other sizes do"),
             ("=8", "\"=8\" lacks a name"),
             ("time=many", "\"many\" is not a number of elements"),
             ("4Mib", "\"4Mib\" is neither a shape, a number of bytes nor a word for one"),
             ("0MiB", "\"0MiB\" is neither"),
             ("auto", "\"auto\" is neither"),
-            ("", "the text is empty"),
+            ("", "the value is empty"),
             ("-1", "\"-1\" is not a number"),
             ("99999999999999999999", "is not a number"),
         ] {

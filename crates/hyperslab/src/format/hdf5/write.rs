@@ -57,6 +57,10 @@ impl TargetFormat for Hdf5Format {
         &["HDF5"]
     }
 
+    fn stores_names_as_bytes(&self) -> bool {
+        true
+    }
+
     fn has_filters_of(&self, dialect: &str) -> bool {
         super::DIALECTS.iter().any(|own| own.title == dialect)
     }

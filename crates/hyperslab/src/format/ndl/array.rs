@@ -97,7 +97,7 @@ impl NdlArray {
     /// The values in the document.
     fn written(&self) -> Result<&Values> {
         let node = self.source.content.nodes.get(&self.path);
-        node.and_then(value).ok_or_else(|| Error::invalid("the text has no values of it"))
+        node.and_then(value).ok_or_else(|| Error::invalid("the document has no values for it"))
     }
 }
 
@@ -133,7 +133,7 @@ impl ArraySource for NdlArray {
             Elements::Counted(counted) => return counted.read(region, rows),
             Elements::Cells => return Err(has_cells_only()),
             Elements::Unknown => {
-                let error = Error::invalid("the text has no values of it");
+                let error = Error::invalid("the document has no values for it");
                 return Err(error.with_remedy(Remedy::DescribeWithValues));
             }
         };

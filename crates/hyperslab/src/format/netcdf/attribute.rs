@@ -40,7 +40,7 @@ pub(in crate::format) fn attributes(
             losses.note(forbidden, place(), None);
         }
         if lowered.contains_key(&*name) {
-            let detail = format!("attribute whose name becomes {name:?}, as another one has");
+            let detail = format!("attribute whose name becomes {name:?}, which another one already has");
             losses.note(&ATTRIBUTE_TYPE, place(), Some(detail));
             continue;
         }

@@ -345,7 +345,7 @@ impl Types<'_> {
             let name = nested.stored_name(original, self.flavour);
             if !taken.insert(name.clone()) {
                 return Err(Error::unsupported(format!(
-                    "an enumeration in which another name becomes {name:?}, too"
+                    "an enumeration in which another name also becomes {name:?}"
                 )));
             }
             own.push((name, *value));

@@ -17,7 +17,7 @@ lowerings! {
     WIDER: "numbers of a size that NetCDF does not have" => "larger numbers of the same value", Fate::Changed;
     NEAREST: "floating-point numbers that NetCDF does not have" => "the nearest 64-bit numbers",
         Fate::Lost(Loss::Precision);
-    SMALLER: "64-bit integers that 32 bits hold" => "32-bit integers", Fate::Changed;
+    SMALLER: "64-bit integers that fit in 32 bits" => "32-bit integers", Fate::Changed;
     NEAREST_INTEGERS: "64-bit integers" => "the nearest 64-bit floating-point numbers", Fate::Lost(Loss::Precision);
     UNSIGNED: "unsigned integers" => "signed integers of the same bits, with the attribute _Unsigned", Fate::Changed;
     LABELS: "enumeration" => "integers", Fate::Lost(Loss::Labels);
@@ -37,11 +37,11 @@ lowerings! {
     ATTRIBUTE_TYPE: "attribute of a type that NetCDF does not have" => "nothing", Fate::Lost(Loss::Attributes);
     ATTRIBUTE_EMPTY: "attribute without elements" => "an empty text, or a list without elements", Fate::Changed;
     ATTRIBUTE_SHAPE: "attribute of several dimensions" => "a list", Fate::Changed;
-    ATTRIBUTE_NUL: "text with a NUL in it" => "the same, which other programs end there", Fate::Changed;
-    ATTRIBUTE_OPAQUE: "opaque bytes in an attribute, with which xarray opens no file" => "unsigned integers of 8 bits", Fate::Lost(Loss::Types);
+    ATTRIBUTE_NUL: "text with a NUL in it" => "the same string, which other programs cut off there", Fate::Changed;
+    ATTRIBUTE_OPAQUE: "opaque bytes in an attribute, which keep xarray from opening the file" => "unsigned integers of 8 bits", Fate::Lost(Loss::Types);
     DOCUMENT: "attribute that is a JSON document" => "its text", Fate::Changed;
-    UNNAMED: "dimension without a name" => "a dimension with a made name", Fate::Changed;
-    OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a made name", Fate::Lost(Loss::Names);
+    UNNAMED: "dimension without a name" => "a dimension with a generated name", Fate::Changed;
+    OUT_OF_SCOPE: "dimension of a group that is not above" => "a dimension with a generated name", Fate::Lost(Loss::Names);
     HOISTED: "dimension of variables outside of its group" => "a dimension of a group above", Fate::Changed;
     LIMITED: "dimension that can grow up to a limit" => "an unlimited dimension", Fate::Changed;
     LINK: "link" => "nothing", Fate::Lost(Loss::Links);

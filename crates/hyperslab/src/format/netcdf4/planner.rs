@@ -83,7 +83,7 @@ impl Netcdf4Planner {
         let stored = self.paths.stored(path);
         if self.kinds.contains_key(&stored) {
             return Err(Error::unsupported(format!(
-                "an object whose name becomes {:?}, as another one has",
+                "an object whose name becomes {:?}, which another one already has",
                 stored.name()
             )));
         }

@@ -91,7 +91,7 @@ impl TileDbEditor {
             )),
             Found::Field(..) => Err(Error::invalid("is a part of an array, expected an array or a group")),
             Found::Recorded(_) => {
-                Err(Error::unsupported("is in the record of its group, which has no files"))
+                Err(Error::unsupported("is only in the record of its group, and has no files of its own"))
             }
             Found::Outside(uri) => {
                 Err(Error::unsupported(format!("is outside of the store, in {uri}"))

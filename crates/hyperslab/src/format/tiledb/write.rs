@@ -177,17 +177,17 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "collect",
         takes: OptionType::Flag,
-        means: "make one TileDB array of all arrays of a group that have the same dimensions, with an attribute each, as tiledb-cf does by default; every group satisfies cf-0.3.0 (default: false)",
+        means: "store all arrays of a group that have the same dimensions in one TileDB array, with one attribute for each, as tiledb-cf does by default; every group satisfies cf-0.3.0 (default: false)",
     },
     TargetOption {
         key: "dataspace",
         takes: OptionType::Word(NAMES),
-        means: "convention of TileDB-CF that every group satisfies; what cannot is refused (default: simple-0.3.0, as far as all arrays have one attribute)",
+        means: "TileDB-CF convention that every group satisfies; content that cannot satisfy it is refused (default: simple-0.3.0, as far as all arrays have one attribute)",
     },
     TargetOption {
         key: "version",
         takes: OptionType::Number { min: 20, max: 22 },
-        means: "format version of arrays that have none of their own: 22 is read by TileDB 2.25 and later, 20 by 2.17 and later (default: 22)",
+        means: "format version of arrays that do not specify one: 22 is read by TileDB 2.25 and later, 20 by 2.17 and later (default: 22)",
     },
     TargetOption {
         key: "key-file",
@@ -197,6 +197,6 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "timestamp",
         takes: OptionType::Number { min: 0, max: i64::MAX },
-        means: "time in milliseconds since 1970 at which all is written; names are then the same in every run (default: now, with random names)",
+        means: "timestamp of everything written, in milliseconds since 1970; file names are then the same in every run (default: now, with random names)",
     },
 ];

@@ -494,16 +494,16 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "separator",
         takes: OptionType::Word(&["/", "."]),
-        means: "what stands between the numbers in the names of chunks (default: as in a source of the same version, else / in version 3 and . in version 2)",
+        means: "separator between the numbers in chunk keys (default: as in a source of the same version, else / in version 3 and . in version 2)",
     },
     TargetOption {
         key: "nczarr",
         takes: OptionType::Flag,
-        means: "version 2 only: the metadata of the NetCDF library, so that it shows unlimited dimensions, dimensions of parent groups and types of attributes",
+        means: "version 2 only: write NCZarr metadata, so that the NetCDF library shows unlimited dimensions, dimensions of parent groups and types of attributes",
     },
     TargetOption {
         key: "record",
         takes: OptionType::Word(&["kept", "none"]),
-        means: "what Zarr cannot represent: kept in records, which other readers do not show, or none; the report then lists it as lost",
+        means: "whether content that Zarr cannot represent is kept in records, which other readers do not show; with none, the report lists it as lost",
     },
 ];

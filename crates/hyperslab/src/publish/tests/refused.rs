@@ -11,7 +11,10 @@ fn rejects_targets_that_cannot_be_a_store() {
     let refusal = place.refusal("socket", &source, &OVERWRITE);
     assert!(refusal.ends_with("is not a regular file"), "{refusal}");
     std::os::unix::fs::symlink("nowhere", place.at("link")).unwrap();
-    assert_eq!(place.refusal("link", &source, &OVERWRITE), "is a symbolic link without a target");
+    assert_eq!(
+        place.refusal("link", &source, &OVERWRITE),
+        "is a symbolic link to a target that does not exist"
+    );
     assert_eq!(
         place.refusal("no/x.zarr", &source, &OVERWRITE),
         "/no: no such file or directory\nhelp: make the folder /no first"
@@ -199,7 +202,10 @@ fn rejects_a_change_of_a_file_that_the_source_reads() {
     publication.record(&unit(0..4), 100).unwrap();
     fs::write(&raw, "123").unwrap();
     let e = publication.publish().unwrap_err().to_string();
-    assert!(e.contains("elements.raw was changed while it was read: 3 bytes, were 4"), "{e}");
+    assert!(
+        e.contains("elements.raw was changed while it was read: it now has 3 bytes, previously 4"),
+        "{e}"
+    );
     assert_eq!(place.names(), ["elements.raw", "source.h5"]);
 
     let publication = begin(PublishOptions::default()).unwrap();
@@ -207,7 +213,7 @@ fn rejects_a_change_of_a_file_that_the_source_reads() {
     drop(publication);
     fs::write(&raw, "12").unwrap();
     let e = begin(RESUME).unwrap_err().to_string();
-    assert!(e.contains("elements.raw was changed since: 2 bytes, were 3"), "{e}");
+    assert!(e.contains("elements.raw was changed since: it now has 2 bytes, previously 3"), "{e}");
 }
 
 #[cfg(unix)]

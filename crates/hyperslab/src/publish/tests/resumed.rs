@@ -55,7 +55,7 @@ fn the_next_run_resumes_the_finished_parts_of_a_failed_run() {
     let e = e.to_string();
     let begin = "/sst: disk full\nhelp: resume the run: 432013312 of 1006632960 bytes are finished\nhelp: ";
     let work = place.work("x.zarr").canonicalize().unwrap();
-    let end = format!(" stay in {}; remove it to give up", work.display());
+    let end = format!(" stay in {}; remove that folder to discard them", work.display());
     assert!(e.starts_with(begin) && e.ends_with(&end), "{e}");
     assert!(!place.at("x.zarr").exists());
 
@@ -108,7 +108,10 @@ fn rejects_resuming_with_other_sources_or_options() {
     assert_eq!(refusal(&place.at("copy.h5"), "-c keep"), "its source was /source.h5, not /copy.h5");
     let same_bytes = fs::read(&source).unwrap();
     fs::write(&source, b"shorter").unwrap();
-    assert_eq!(refusal(&source, "-c keep"), "the source /source.h5 was changed since: 7 bytes, were 15");
+    assert_eq!(
+        refusal(&source, "-c keep"),
+        "the source /source.h5 was changed since: it now has 7 bytes, previously 15"
+    );
     fs::write(&source, same_bytes).unwrap();
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
     fs::File::options().write(true).open(&source).unwrap().set_modified(later).unwrap();

@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(counts, [0, 0, 1, 2, 5, 5]);
         let list = Picks::List(vec![0, 3, 9]);
         assert_eq!(list.within(5).unwrap(), Picks::List(vec![0, 3]));
-        assert!(Picks::List(vec![9, 0]).within(5).unwrap_err().to_string().contains("come before others"));
+        assert!(Picks::List(vec![9, 0]).within(5).unwrap_err().to_string().contains("precede valid ones"));
     }
 
     #[test]

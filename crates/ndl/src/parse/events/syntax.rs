@@ -69,7 +69,7 @@ pub(super) fn broken(source: &str, span: Span, info: &str, open: &[Span]) -> Bro
         "while parsing a block mapping, did not find expected key" => {
             match indent(line).saturating_add(1) == usize::try_from(span.column).unwrap_or(0) {
                 true => here("a line that is not indented like the lines around it")
-                    .hint("let all keys of a map begin in the same column"),
+                    .hint("start all keys of a map in the same column"),
                 false => here("text after the end of a value")
                     .hint("put text that begins with [ { or a quote in quotes"),
             }
@@ -118,7 +118,7 @@ fn without_colon(line: u32, text: &str) -> Broken {
     let words = text.trim();
     if line == 1 && words.starts_with("netcdf ") && words.ends_with('{') {
         return Broken { message: "CDL, the text form of NetCDF, expected YAML".into(), ..broken }
-            .hint("`ncgen -4 -o FILE.nc FILE.cdl` makes a NetCDF file of it");
+            .hint("`ncgen -4 -o FILE.nc FILE.cdl` converts it to a NetCDF file");
     }
     match words.split_once(':').or_else(|| words.split_once('=')) {
         _ if words.starts_with('-') => broken.hint("put a space after the dash of a list item"),

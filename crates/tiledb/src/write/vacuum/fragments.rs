@@ -30,7 +30,7 @@ impl Planning<'_> {
         let (mut found, mut done): (BTreeMap<String, Found>, Vec<&Vacuum>) = (BTreeMap::new(), Vec::new());
         for vacuum in standing.ordered() {
             if is_unfinished(vacuum) {
-                let reason = "a consolidation that was stopped, or is at work".to_owned();
+                let reason = "an interrupted or running consolidation".to_owned();
                 self.plan.kept.push((vacuum.key.clone(), reason));
                 continue;
             }

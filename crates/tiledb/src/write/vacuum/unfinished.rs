@@ -15,11 +15,11 @@ impl Planning<'_> {
             self.directory.fragment_vacuums.iter().filter(|vacuum| is_unfinished(vacuum)).cloned().collect();
         let mut found = Vec::new();
         for vacuum in &hidden {
-            found.push(self.found(vacuum.name.clone(), "a consolidation that was stopped".to_owned())?);
+            found.push(self.found(vacuum.name.clone(), "an interrupted consolidation".to_owned())?);
         }
         self.remove(found, &folders)?;
         for vacuum in hidden {
-            self.plan.file(self.store, vacuum.key, "a consolidation that was stopped".to_owned())?;
+            self.plan.file(self.store, vacuum.key, "an interrupted consolidation".to_owned())?;
         }
         let complete: BTreeSet<&Key> =
             self.directory.fragments.iter().map(|fragment| &fragment.key).collect();

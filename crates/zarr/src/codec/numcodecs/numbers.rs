@@ -55,7 +55,8 @@ pub(super) fn write_quantize(codec: &Codec, _: Version) -> Option<Members> {
 
 pub(super) fn read_bit_round(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Result<Codec> {
     let keep = integer(parameters, "keepbits", at)?;
-    let number = passing.number.ok_or_else(|| at.unsupported("bits of what is not a number"))?;
+    let number =
+        passing.number.ok_or_else(|| at.unsupported("bitround of a data type that is not numeric"))?;
     BitRound::new(number, keep).map(Codec::from).map_err(|e| at.malformed(e.detail()))
 }
 

@@ -45,7 +45,7 @@ pub(super) fn read(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Res
     let page =
         number("equal_pages_up_to")?.map_or(default.page, |page| u32::try_from(page).unwrap_or(u32::MAX));
     let settings = PcodecSettings { level: small("level")?.unwrap_or(default.level), mode, delta, page };
-    let number = passing.number.ok_or_else(|| at.unsupported("pcodec of what is not a number"))?;
+    let number = passing.number.ok_or_else(|| at.unsupported("pcodec of a data type that is not numeric"))?;
     Pcodec::new(number, settings).map(Codec::from).map_err(|e| at.unsupported(e.detail()))
 }
 

@@ -15,7 +15,7 @@ pub(super) fn read(passing: &Passing, parameters: &Object, at: &Spot<'_>) -> Res
         Some(NumberKind::Signed { bytes: 8 }) => ZfpNumber::Int64,
         Some(NumberKind::Float32) => ZfpNumber::Float32,
         Some(NumberKind::Float64) => ZfpNumber::Float64,
-        _ => return Err(at.malformed("zfp of other numbers than int32, int64, float32 and float64")),
+        _ => return Err(at.malformed("zfp of a data type other than int32, int64, float32 and float64")),
     };
     let real = |name: &str| match parameters.get(name) {
         Some(Json::Number(number)) => Some(number.as_f64()).filter(|number| *number >= 0.0),

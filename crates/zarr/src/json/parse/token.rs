@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
                 Some(byte) => {
                     return Err(self.error(format!("the control character {byte:#04x} in a string")));
                 }
-                None => return Err(self.error("a string without its end")),
+                None => return Err(self.error("an unterminated string")),
             }
         }
     }

@@ -42,7 +42,7 @@ fn absent(datatype: &Datatype) -> Result<Vec<u8>> {
         Datatype::Datetime(_) => i64::MIN.to_ne_bytes().to_vec(),
         other => {
             let what = match other {
-                Datatype::String(_) => "text".to_owned(),
+                Datatype::String(_) => "string".to_owned(),
                 other => other.to_string(),
             };
             return Err(Error::unsupported(format!("NumPy cannot represent a missing {what}"))
@@ -58,7 +58,9 @@ fn numbers(size: usize, integers: Elements<'_>) -> Result<(Datatype, Vec<u8>)> {
     for element in integers {
         let value = match element.get() {
             Element::Int(value) if value.unsigned_abs() > EXACT => {
-                let detail = format!("NumPy has no missing integer, and no float64 for {value}");
+                let detail = format!(
+                    "NumPy cannot represent a missing integer, and float64 cannot represent {value} exactly"
+                );
                 return Err(Error::unsupported(detail).with_hint("use --as csv or --as json"));
             }
             Element::Int(value) => value as f64,

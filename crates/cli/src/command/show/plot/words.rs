@@ -44,7 +44,7 @@ pub(super) fn of_map(map: &HeatMap) -> Vec<String> {
         }
         (rows, columns) => lines.push(format!("each cell is the mean of up to {rows} by {columns} elements")),
     }
-    lines.extend(of_read(&map.read, "the colour of the nearest end"));
+    lines.extend(of_read(&map.read, "drawn in the colour of the nearest end"));
     lines
 }
 

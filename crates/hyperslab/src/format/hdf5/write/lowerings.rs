@@ -33,9 +33,9 @@ lowerings! {
     DEFLATE: "filters that HDF5 does not have" => "shuffle and Deflate, which every reader has", Fate::Changed;
     PLUGIN: "filters for which readers of HDF5 need a plugin" => "shuffle and Deflate, which every reader has",
         Fate::Changed;
-    ASKED_PLUGIN: "filters that were asked for" => "filters for which readers of HDF5 need a plugin", Fate::Changed;
+    ASKED_PLUGIN: "requested filters" => "filters for which readers of HDF5 need a plugin", Fate::Changed;
     UNFILTERED: "filters that HDF5 does not have" => "no filter", Fate::Changed;
-    UNSETTLED: "filters that change elements again" => "shuffle and Deflate", Fate::Changed;
+    UNSETTLED: "filters that would change elements a second time" => "shuffle and Deflate", Fate::Changed;
     SOURCES: "elements in other datasets or external files" => "copies of the elements", Fate::Changed;
     REFERENCES: "references that lead nowhere" => "null references", Fate::Lost(Loss::References);
     PRECISION: "elements that the requested filters change" => "rounded elements", Fate::Lost(Loss::Precision);

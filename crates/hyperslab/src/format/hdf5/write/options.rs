@@ -17,24 +17,24 @@ pub(super) const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "libver",
         takes: OptionType::Text("LOW[,HIGH], of earliest, v1.8, v1.10, v1.12, v1.14, v2.0"),
-        means: "the oldest libhdf5 that must read what needs no newer one, and the oldest that must read all \
+        means: "the oldest libhdf5 that must read objects that need no newer version, and the oldest that must read everything \
                 (default: v1.8,v2.0)",
     },
     TargetOption {
         key: "paged",
         takes: OptionType::Size { min: 512, max: 1 << 30, usual: Some(4 << 10) },
-        means: "file space in pages of this size, 4K if none is given, with all metadata in front: few requests \
+        means: "allocate file space in pages of this size (4K if omitted), with all metadata at the front: needs few requests \
                 to cloud storage",
     },
     TargetOption {
         key: "userblock",
         takes: OptionType::Size { min: 512, max: 1 << 40, usual: None },
-        means: "bytes before the file that HDF5 leaves to users: a power of two",
+        means: "size in bytes of the user block before the HDF5 content: a power of two",
     },
     TargetOption {
         key: "times",
         takes: OptionType::Flag,
-        means: "the times of objects: those of the source, if it has any (default: false)",
+        means: "keep the times of objects in the source, if it has any (default: false)",
     },
     TargetOption {
         key: "sizes",
@@ -44,7 +44,7 @@ pub(super) const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "sources",
         takes: OptionType::Word(&["keep", "copy"]),
-        means: "virtual datasets and datasets in external files: still refer to their sources, or hold copies of the \
+        means: "whether virtual datasets and datasets in external files still refer to their sources, or hold copies of the \
                 elements (default: copy; repack: keep)",
     },
 ];

@@ -107,5 +107,5 @@ fn members_of_enumerations_have_names_that_the_library_reads() {
     assert_eq!(lowered.fields, Names::from(fields));
     let same = enumeration(32, &["_20a", " a"]);
     let e = declared(&same, &ElementStorage::default()).unwrap_err();
-    assert_eq!(e.detail(), "an enumeration in which another name becomes \"_20a\", too");
+    assert_eq!(e.detail(), "an enumeration in which another name also becomes \"_20a\"");
 }

@@ -49,7 +49,7 @@ impl TileDbEditor {
             match given(&name) {
                 Some(elements) => columns.push(attribute_column(&evolution, array, attribute, elements)?),
                 None => {
-                    notes.push(format!("{name} is not given, and has its fill value in all cells"));
+                    notes.push(format!("{name} is not given, so it gets its fill value in all cells"));
                     columns.push(fill(attribute, count)?);
                 }
             }

@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
 
     fn one(&mut self) -> Result<Condition> {
         if self.depth == MAX_DEPTH {
-            return Err(self.error(format!("more than {MAX_DEPTH} conditions within each other")));
+            return Err(self.error(format!("conditions nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let found = if self.takes_word("not") {
@@ -376,7 +376,7 @@ fn unquoted(text: &str, quote: char) -> Result<(String, usize), &'static str> {
             None => break,
         });
     }
-    Err("a text without a closing quote")
+    Err("a string without a closing quote")
 }
 
 /// Whether a character is part of a name without backticks.

@@ -46,7 +46,7 @@ impl TileDbEditor {
                 .with_hint("cells of sparse arrays are appended, with their coordinates"));
             }
             let Field::Attribute(position) = TileDbEditor::field(array, &name)? else {
-                return Err(Error::invalid("has coordinates that its domain tells, which cannot be written"));
+                return Err(Error::invalid("has coordinates that follow from its domain, which cannot be written"));
             };
             let attribute = array.attribute(position)?;
             let positions = array.positions()?;
@@ -71,7 +71,7 @@ impl TileDbEditor {
             let mut notes = Vec::new();
             if array.array.attributes().len() > 1 {
                 let others =
-                    "the other attributes of these cells are written again, since a fragment has all";
+                    "the other attributes of these cells are written again, because a fragment contains all attributes";
                 notes.push(others.to_owned());
             }
             let around = rectangle(array.array.schema(), &written)?;
@@ -90,7 +90,7 @@ impl TileDbEditor {
         arrays: &[Given],
     ) -> Result<Change> {
         if let Object::Group(_) = &*self.object(path)?.1 {
-            let detail = "is a group whose arrays are arrays of TileDB by themselves: elements are only appended to \
+            let detail = "is a group whose arrays are separate TileDB arrays: elements can only be appended to \
                           attributes of one array, all at once";
             return Err(Error::unsupported(detail).with_hint(JOINED_INSTEAD));
         }
@@ -110,7 +110,7 @@ impl TileDbEditor {
                         check_count(&column, attribute, cells)?;
                         given.push((attribute.name.clone(), column));
                     }
-                    None => notes.push(format!("{name} is not given, and has its fill value there")),
+                    None => notes.push(format!("{name} is not given, so it gets its fill value there")),
                 }
             }
             let around = rectangle(array.array.schema(), &written)?;

@@ -86,7 +86,9 @@ impl TileDbEditor {
                 Field::Attribute(position) => (OF_ATTRIBUTE, &array.attribute(position)?.name),
                 Field::Dimension(position) => (OF_DIMENSION, &array.dimension(position)?.name),
                 Field::Label(_) => {
-                    return Err(Error::unsupported("attributes of a dimension label, which have no place"));
+                    return Err(Error::unsupported(
+                        "attributes of a dimension label, which TileDB cannot store",
+                    ));
                 }
             };
             Ok(Place { key, name: [prefix.as_bytes(), own, b".", &*name_bytes(name)].concat() })

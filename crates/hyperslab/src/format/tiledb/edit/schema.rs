@@ -57,13 +57,13 @@ impl TileDbEditor {
             let what = format!("attribute of {}", attribute.data_type.name());
             let mut notes = Vec::new();
             if !array.array.fragments()?.is_empty() {
-                notes.push("cells that are there have its fill value".to_owned());
+                notes.push("existing cells get its fill value".to_owned());
                 if attribute.enumeration.is_some()
                     && matches!(definition.storage.fill, Fill::Default)
                     && !attribute.nullable
                 {
                     let none =
-                        "the fill value is not a value of the enumeration; storage.fillvalue can say one";
+                        "the fill value is not a value of the enumeration; storage.fillvalue can set one";
                     notes.push(none.to_owned());
                 }
             }
@@ -80,7 +80,9 @@ impl TileDbEditor {
                 Field::Dimension(_) => {
                     return Err(Error::invalid("is a dimension, which cannot be removed from an array"));
                 }
-                Field::Label(_) => return Err(Error::unsupported("is a dimension label, which stays")),
+                Field::Label(_) => {
+                    return Err(Error::unsupported("is a dimension label, which cannot be removed"));
+                }
             };
             editor.try_schema(key, array, SchemaEdit::Drop(stored))?;
             let notes = vec!["its cells remain stored and are visible at earlier times".to_owned()];
@@ -92,7 +94,7 @@ impl TileDbEditor {
         let (group, name) = self.array_of(path)?;
         self.with_array(&group, |editor, key, array| {
             let Field::Attribute(position) = TileDbEditor::field(array, &name)? else {
-                return Err(Error::unsupported("is a dimension or a label, whose names stay"));
+                return Err(Error::unsupported("is a dimension or a label, which cannot be renamed"));
             };
             let stored = array.attribute(position)?.name.clone();
             editor.try_schema(key, array, SchemaEdit::Rename(stored.clone(), name_bytes(to)))?;
@@ -130,7 +132,7 @@ impl TileDbEditor {
             let current = evolution.schema().current_domain.as_ref().and_then(|of| of.rectangle.clone());
             let mut to = current.ok_or_else(|| {
                 Error::invalid("has no current domain that could grow")
-                    .with_hint("all cells of its domain may be written")
+                    .with_hint("cells can be written anywhere in its domain")
             })?;
             let fields = Fields::of(&array.array)?;
             for (name, low, high) in ranges {

@@ -88,14 +88,14 @@ impl TileDbEditor {
             files = files.saturating_add(plan.removals.len());
             bytes = bytes.saturating_add(plan.bytes());
             notes.extend(plan.lost.iter().map(lost_text));
-            notes.extend(plan.kept.iter().map(|(key, reason)| format!("{key} stays: {reason}")));
+            notes.extend(plan.kept.iter().map(|(key, reason)| format!("{key} is kept: {reason}")));
             self.push(&key, What::Upkeep(Upkeep::Vacuum(what)));
         }
         let is_after =
             self.steps.iter().any(|step| matches!(step.what, What::Upkeep(Upkeep::Consolidate(_))));
         let mut text = format!("{files} files and folders, {}", human_bytes(bytes));
         if is_after {
-            text.push_str(", and what is consolidated before");
+            text.push_str(", and what this command consolidates before that");
         }
         Ok(change(ChangeKind::Removed, path, &[text], notes))
     }
@@ -186,8 +186,8 @@ fn reasons(plan: &FragmentsPlan) -> Vec<String> {
         }
     }
     let text = |(reason, count): (String, usize)| match count {
-        1 => format!("a fragment stays: {reason}"),
-        count => format!("{count} fragments stay: {reason}"),
+        1 => format!("a fragment is kept: {reason}"),
+        count => format!("{count} fragments are kept: {reason}"),
     };
     reasons.into_iter().map(text).collect()
 }

@@ -109,7 +109,7 @@ impl TileDbCellTarget {
         match found == cells {
             true => Ok(()),
             false => Err(Error::invalid(format!(
-                "{} cells with the coordinates of others, and the array allows one",
+                "{} cells with the coordinates of others, but the array allows no duplicates",
                 cells.saturating_sub(found)
             ))),
         }

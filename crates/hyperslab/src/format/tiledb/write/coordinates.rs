@@ -19,7 +19,7 @@ pub(super) fn counted(mut node: Node, facts: Facts) -> Result<Node> {
         Coordinates::From(first) => first,
         Coordinates::Uneven { position, step } => {
             let detail = format!(
-                "coordinate {position} is {step} more than the one before, and a dimension of a dense TileDB array counts by 1"
+                "coordinate {position} is {step} more than the one before, but coordinates of a dense TileDB array increase by 1"
             );
             let hint =
                 "select consecutive coordinates, or convert to Zarr or NetCDF, which store every coordinate";

@@ -47,7 +47,7 @@ lowerings! {
         without a record "a generated name", Fate::Changed;
     AMBIGUOUS_NAME: "dimension name that arrays of a group use differently" => "the name, which xarray may refuse",
         Fate::Changed;
-    REPEATED_NAME: "dimension twice in one array" => "its name twice; tensorstore refuses the array", Fate::Changed;
+    REPEATED_NAME: "dimension used twice in one array" => "its name twice; tensorstore refuses the array", Fate::Changed;
     ATTRIBUTE_TYPE: "type of an attribute" => "JSON", Fate::Restored,
         without a record "JSON", Fate::Lost(Loss::Types);
     ATTRIBUTE_STORAGE: "storage of attributes" => "JSON", Fate::Restored,
@@ -62,7 +62,7 @@ lowerings! {
         without a record "an encoded name", Fate::Lost(Loss::Names);
     CLASH: "name that differs from another only in case" => "an encoded name", Fate::Restored,
         without a record "an encoded name", Fate::Lost(Loss::Names);
-    CASE: "names that differ only in case" => "the same names, which folders of Windows and macOS cannot have both",
+    CASE: "names that differ only in case" => "the same names, which cannot both exist in a folder on Windows or macOS",
         Fate::Changed;
     HARD_LINK: "second path" => "a record in its group", Fate::Restored,
         without a record "nothing", Fate::Lost(Loss::Links);
@@ -84,13 +84,13 @@ lowerings! {
         without a record "strings padded with zeros", Fate::Changed;
     LAYOUT: "storage without chunks" => "chunks", Fate::Restored,
         without a record "chunks", Fate::Changed;
-    GZIP: "filters that few readers of Zarr have" => "gzip", Fate::Restored,
+    GZIP: "filters that few readers of Zarr support" => "gzip", Fate::Restored,
         without a record "gzip", Fate::Changed;
-    BLOSC_ZLIB: "filters that few readers of Zarr have" => "Blosc with zlib", Fate::Restored,
+    BLOSC_ZLIB: "filters that few readers of Zarr support" => "Blosc with zlib", Fate::Restored,
         without a record "Blosc with zlib", Fate::Changed;
-    BLOSC_ZSTD: "filters that few readers of Zarr have" => "Blosc with Zstandard", Fate::Restored,
+    BLOSC_ZSTD: "filters that few readers of Zarr support" => "Blosc with Zstandard", Fate::Restored,
         without a record "Blosc with Zstandard", Fate::Changed;
-    BLOSC_LZ4: "filters that few readers of Zarr have" => "Blosc with LZ4", Fate::Restored,
+    BLOSC_LZ4: "filters that few readers of Zarr support" => "Blosc with LZ4", Fate::Restored,
         without a record "Blosc with LZ4", Fate::Changed;
     BLOSC: "Blosc 2" => "Blosc", Fate::Restored,
         without a record "Blosc", Fate::Changed;
@@ -100,11 +100,11 @@ lowerings! {
         without a record "no filter", Fate::Changed;
     CHECKSUM: "checksums that few readers of Zarr have" => "CRC32C", Fate::Restored,
         without a record "CRC32C", Fate::Changed;
-    UNREGISTERED: "filters that were asked for" => "codecs that only readers with numcodecs have", Fate::Changed;
+    UNREGISTERED: "requested filters" => "codecs that only readers with numcodecs have", Fate::Changed;
     SNAPPY: "Snappy in Blosc, which was asked for" => "Blosc with Snappy, which zarr-python does not read", Fate::Changed;
     REFUSED: "filters that cannot encode all elements" => "Zstandard", Fate::Restored,
         without a record "Zstandard", Fate::Changed;
-    UNSETTLED: "filters that change elements again" => "Zstandard", Fate::Restored,
+    UNSETTLED: "filters that would change elements a second time" => "Zstandard", Fate::Restored,
         without a record "Zstandard", Fate::Changed;
     PADDED: "chunks many times larger than their array" => "chunks of its shape", Fate::Restored,
         without a record "chunks of its shape", Fate::Changed;

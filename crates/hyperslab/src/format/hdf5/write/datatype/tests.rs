@@ -121,7 +121,7 @@ fn complex_numbers_have_their_class_only_where_it_is_asked_for() {
     assert_eq!(class(&latest()).unwrap(), Version::V5);
     assert_eq!(class(&Types { has_complex: false, ..latest() }).unwrap(), Version::V3);
     let error = class(&types(LibraryVersion::V1_8, LibraryVersion::V1_14)).unwrap_err();
-    assert_eq!(error.detail(), "a datatype that HDF5 has since v2.0, in a file for libraries up to v1.14");
+    assert_eq!(error.detail(), "a datatype introduced in HDF5 v2.0, in a file for libraries up to v1.14");
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Field {
         let (shown, data_type) = (&self.shown, self.data_type);
         let wrong = |expected: &str| {
             let found = match word {
-                Word::Quoted(text) => format!("the text {text:?}"),
+                Word::Quoted(text) => format!("the string {text:?}"),
                 Word::Bare(word) => (*word).to_owned(),
             };
             Error::invalid(format!("{found} for {shown}, expected {expected}"))
@@ -75,7 +75,7 @@ impl Field {
         let bytes = match (data_type, word) {
             (of, Word::Quoted(text)) if of.is_text() => text.clone().into_bytes(),
             (of, Word::Bare(word)) if of.is_text() => {
-                return Err(wrong("a text in quotes").with_hint(format_args!("write \"{word}\"")));
+                return Err(wrong("a string in quotes").with_hint(format_args!("write \"{word}\"")));
             }
             (DataType::Float32, Word::Bare(word)) => {
                 let number: f32 =
@@ -134,7 +134,7 @@ fn position(field: &Field, enumeration: &Values, word: &Word<'_>) -> Result<Vec<
         }
         Word::Quoted(text) => {
             let detail =
-                format!("the text {text:?} for {shown}, expected the position of a value, from 0 on");
+                format!("the string {text:?} for {shown}, expected the position of a value, counted from 0");
             return Err(Error::invalid(detail));
         }
         Word::Bare(word) => {

@@ -122,10 +122,10 @@ fn errors_name_the_place_and_what_may_be_meant() {
         ("x = 1", "expected <, <=, >, >=, ==, !=, in or not in, found \"= 1\", at character 3"),
         ("x == ", "ends where a value was expected, at character 6"),
         ("x == 1.5", "1.5 for x, expected a whole number, of INT64, at character 6"),
-        ("x == \"a\"", "the text \"a\" for x, expected a whole number, of INT64"),
+        ("x == \"a\"", "the string \"a\" for x, expected a whole number, of INT64"),
         ("x == 99999999999999999999", "expected a number that INT64 holds"),
-        ("s == a", "a for s, expected a text in quotes"),
-        ("s == \"a", "a text without a closing quote, at character 6"),
+        ("s == a", "a for s, expected a string in quotes"),
+        ("s == \"a", "a string without a closing quote, at character 6"),
         ("f < nan", "nan for f, expected a number"),
         ("when < 1970-02-30", "expected a date such as 2026-03-01T06:00, or a number"),
         ("colour == \"gren\"", "\"gren\", which is not a value of the enumeration of colour"),
@@ -135,7 +135,7 @@ fn errors_name_the_place_and_what_may_be_meant() {
         ("x in 1", "expected [ and values, found \"1\""),
         ("x in [1 2]", "expected a comma or ], found \"2]\""),
         ("x not 1", "expected in, found \"1\""),
-        (deep.as_str(), "more than 100 conditions within each other"),
+        (deep.as_str(), "conditions nested more than 100 levels deep"),
     ] {
         let error = fields().condition(text, &counts).err().unwrap();
         assert!(error.detail().contains(message), "{text}: {}", error.detail());
