@@ -42,7 +42,7 @@ def broken(tmp_path: Path) -> hyperslab.Group:
 def test_texts_that_are_not_utf_8_are_never_replaced_unless_asked(broken: hyperslab.Group) -> None:
     texts = broken["texts"]
     for read in (lambda: texts[...], lambda: texts.read(), lambda: texts.vindex[[1, 0]], lambda: pyarrow.array(texts)):
-        with pytest.raises(hyperslab.FormatError, match="text . is not UTF-8") as raised:
+        with pytest.raises(hyperslab.FormatError, match="string . is not UTF-8") as raised:
             read()
         assert any('text="bytes"' in help for help in raised.value.help)
     assert texts[0] == "ok"

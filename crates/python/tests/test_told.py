@@ -254,7 +254,7 @@ def test_results_are_shown_where_programs_are_typed(examples: Path, tmp_path: Pa
         for number in range(100):
             file[f"v{number:03}"] = np.arange(3)
     lines = repr(hyperslab.ls(large)).splitlines()
-    assert len(lines) == 32 and lines[-1] == "… 72 more lines, which print() shows"
+    assert len(lines) == 32 and lines[-1] == "… 72 more lines; print() shows all of them"
 
 
 def test_errors_name_the_first_losses(examples: Path, tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ def test_concat_joins_stores(tmp_path: Path) -> None:
     assert hyperslab.open(tmp_path / "near.nc")["x"][0] == 0.3
     with pytest.raises(hyperslab.ArgumentError):
         hyperslab.concat([], tmp_path / "none.nc")
-    with pytest.raises(hyperslab.ArgumentError, match="the path or options differ"):
+    with pytest.raises(hyperslab.ArgumentError, match="the path differs from that"):
         hyperslab.concat([f"{sources[0]}:/t", sources[1]], tmp_path / "none.nc")
 
 

@@ -76,7 +76,7 @@ def open_joined(
 
 def _group_at(root: Group, path: str | None) -> Group:
     """The group at a path; the root for an array or a pattern."""
-    if path is None or (path not in root and glob.has_magic(path)):
+    if path is None or (path not in root and (glob.has_magic(path) or "{" in path)):
         return root
     found = root[path]
     return found if isinstance(found, Group) else root
