@@ -43,7 +43,7 @@ EMPTY_TEXTS = {"Unidata+netcdf-c/ncdump/ref_nc_test_netcdf4_4_0.nc:/b@c"}
 
 # Words of the report.
 SOFT, EXTERNAL, USER, SECOND = "soft link", "external link", "link of class", "second path"
-NOT_FINITE, REPEATED = "NaN or infinity in an attribute", "dimension twice in one array"
+NOT_FINITE, REPEATED = "NaN or infinity in an attribute", "dimension used twice in one array"
 SHORT, OTHER_TYPE = "array shorter than its dimensions", "type that Zarr does not have"
 COMMITTED, UNREADABLE = "committed datatype", "cannot be read"
 NOT_BY_ZARR = "type that zarr-python 3.1 does not read"
