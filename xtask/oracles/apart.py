@@ -46,8 +46,8 @@ def apart(look):
 
 
 def in_child(work):
-    """Runs work in a separate process, because the NetCDF library crashes on some files. Returns its text, nothing after a
-    crash; and whether an exception ended it."""
+    """Runs work in a separate process, because the NetCDF library crashes on some files. Returns its text, or nothing after
+    a crash, and whether an exception ended it."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

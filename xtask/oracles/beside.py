@@ -88,7 +88,7 @@ def elements(selection, shape):
 
 
 def of_h5py(space, shape):
-    """The same of a dataspace."""
+    """The same for a dataspace."""
     if space.get_select_type() == h5py.h5s.SEL_ALL:
         return np.ones(shape, bool)
     mask = np.zeros(shape, bool)

@@ -139,7 +139,7 @@ def main():
     for what, count in sorted(counts.items()):
         print(f"{what}: {count}")
     for end in sorted(EXCEPTIONS.keys() - occurred):
-        # That no file of this name differs is known only if all files were compared.
+        # Only if all files were compared is it known that no file of this name differs.
         if every == 1 and any(path.endswith(end) for path, _, _ in asked):
             tally.check(False, f"{end} no longer differs; its exception must go")
     tally.close()

@@ -672,7 +672,7 @@ def scalars(version):
     return file
 
 
-# Each with the first version that has what it shows.
+# Each with the first version that has the features it shows.
 BASES = {
     "grid": (grid, "1.6"), "data_values": (data_values, "1.6"), "described": (described, "1.6"), "statistics": (statistics, "1.6"),
     "flagged": (flagged, "1.6"), "surfaces": (surfaces, "1.6"), "calendars": (calendars, "1.6"), "times": (times, "1.6"),

@@ -1,4 +1,4 @@
-"""Changes of valid files by the CF conventions, each of which breaks one rule of `check --conventions CF-1.N`.
+"""Changes to files that are valid by the CF conventions, each of which breaks one rule of `check --conventions CF-1.N`.
 
 A case has the file that is changed, the rule, and the change. `since` and `until` are the first and the last version in
 which it is a fault. `values` means that only values show it, `typed` that only the datatypes of attributes do, which the

@@ -28,7 +28,7 @@ KINDS = [("eastward_wind", "m s-1"), ("northward_wind", "m s-1"), ("air_pressure
 
 
 def many(count, length):
-    """Each 500 variables have a time coordinate of their own: HDF5 keeps a list of the variables that use a dimension."""
+    """Every 500 variables have their own time coordinate, because HDF5 keeps a list of the variables that use a dimension."""
     file = File("1.8")
     add_height(file)
     for number in range(count):

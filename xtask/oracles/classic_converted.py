@@ -5,7 +5,7 @@
 All classic files below the directory, and the NetCDF-4 files without groups and user-defined types, are converted to CDF-1,
 CDF-2 and CDF-5; with --samples also those of netcdf_samples.py. For each result:
 
-* what no version holds is refused with the name of one that does;
+* what a version cannot hold is rejected with the name of a version that can;
 * `check` has no finding; `diff` finds nothing but what the report of the conversion names;
 * xarray finds it identical to the source (`xarray.testing.assert_identical`), decoded and not, with the engines netcdf4
   and, for CDF-1 and CDF-2, scipy;
@@ -170,7 +170,7 @@ def test(tally, source, name, folder):
         written = os.path.join(folder, "written.nc")
         reported, error = convert(source, written, kind)
         if reported is None:
-            # Another version holds it.
+            # Another version can hold it.
             is_refused = kind != "cdf5" and "convert to netcdf3-64bit-" in error
             tally.check(is_refused, f"{name_of}: convert", [error])
             continue

@@ -72,7 +72,7 @@ def words_of(raw, attributes):
 
 
 def outside(raw, attributes):
-    """Which values are outside of the valid range, which counts in packed numbers."""
+    """Which values are outside of the valid range, which is given in packed numbers."""
     if raw.dtype.kind not in "iuf":
         return np.zeros(raw.shape, bool)
     numbers, of = read_unsigned(raw, attributes)

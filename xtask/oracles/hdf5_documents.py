@@ -72,7 +72,7 @@ class Trial:
             self.options.append(f"hdf5.paged={random.choice([512, 4096])}")
         if seed % 6 == 1:
             self.options.append(f"hdf5.userblock={random.choice([512, 1024, 2048])}")
-        # libhdf5 forgets there that dimensions are unlimited, also in its own files.
+        # There, libhdf5 forgets that dimensions are unlimited, even in its own files.
         self.unlimited = None if self.width == 8 else 256 ** self.width - 1
         # Whether libhdf5 continues the file. With narrower addresses it cannot continue even its own files.
         self.is_continued = seed // 10 % 5 == 0 and self.width == 8
@@ -82,7 +82,7 @@ class Trial:
         self.make()
 
     def since(self, version):
-        """Whether the file may have what a library has since this version."""
+        """Whether the file may use what the library has had since this version."""
         return AGE.index(self.high) >= AGE.index(version)
 
     @property
@@ -97,10 +97,10 @@ class Trial:
         return self.random.integers(count) == 0
 
     def kind(self, make, *args):
-        """A type that the libraries of the file have."""
+        """A type that the libraries of the file support."""
         while True:
             kind = make(self.random, *args)
-            # libhdf5 loses references where addresses are narrower than in memory, also in its own files.
+            # libhdf5 loses references where addresses are narrower than in memory, even in its own files.
             if self.width < 8 and "ref" in kind.name:
                 continue
             if kind.needs == "v2.0" and AGE.index(self.low) < AGE.index("v2.0"):

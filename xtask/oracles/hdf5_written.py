@@ -32,8 +32,8 @@ from tally import Reasons, Tally
 
 # Notes that content is in another file.
 OUTSIDE = ("hdf5/external-link", "hdf5/external-data")
-# What libhdf5 leaves behind, also in its own files: free space that it forgets when it closes a file, elements of deleted
-# attributes, and a heap that was empty and counts only what it got since.
+# What libhdf5 leaves behind, even in its own files: free space that it forgets when it closes a file, elements of deleted
+# attributes, and a heap that was empty and counts only what was added since.
 LOST = ("hdf5/unaccounted", "hdf5/unreferenced", "hdf5/heap-size")
 SCALE = {"CLASS", "NAME", "REFERENCE_LIST", "DIMENSION_LIST", "DIMENSION_LABELS"}
 

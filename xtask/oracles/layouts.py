@@ -78,7 +78,7 @@ def put(d, kind, random):
 
 
 def smooth(kind, shape, random):
-    """Values of which half are smooth, like measurements, and the rest are noise."""
+    """Values of which one half is smooth, like measurements, and the rest is noise."""
     if kind.kind not in "iuf" or random.integers(2) or h5py.check_enum_dtype(kind):
         return generate.values(kind, shape, random)
     ramp = np.cumsum(random.integers(-1, 3, int(np.prod(shape)))) % 100

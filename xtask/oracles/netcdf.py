@@ -2,7 +2,8 @@
 
     netcdf.py HYPERSLAB DIRECTORY
 
-The files of the directory and those that dimensions.py makes. Groups, dimensions and their scope, variables, their types, attributes, values and storage are compared.
+The files are those of the directory and those that dimensions.py makes. Groups, dimensions and their scope, variables, their
+types, attributes, values and storage are compared.
 """
 
 import json

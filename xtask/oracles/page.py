@@ -3,7 +3,7 @@
     page.py HYPERSLAB EXAMPLES PAGE
 
 The blocks run in a copy of the example files, in their order: those marked `console` in a shell, those marked `python` in one
-interpreter. Each must succeed and print what the page shows for it, which is nothing.
+interpreter. Each must succeed and print nothing, because the page shows no output for it.
 """
 
 import os

@@ -43,7 +43,7 @@ def dense(path):
 
 
 def partly(path):
-    """An array of which a part is not written."""
+    """An array with a part that is not written."""
     schema = tiledb.ArraySchema(domain=tiledb.Domain(dimension("x", 0, 19, 6, "uint8")), attrs=[tiledb.Attr(name="a", dtype="float32")])
     tiledb.DenseArray.create(path, schema)
     with tiledb.DenseArray(path, "w") as array:

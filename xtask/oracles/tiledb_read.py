@@ -21,7 +21,7 @@ import tiledb_content as content
 from tally import Tally
 
 SEED = 18
-# Attributes of each dense array of which parts are read, parts of each sparse array, and the cells that a part may have.
+# How many attributes of each dense array are read in parts, how many parts of each sparse array, and how many cells in a part.
 ATTRIBUTES, PARTS, CELLS = 3, 3, 20_000
 # Strings that are the same in a selection.
 PLAIN = re.compile(r"[A-Za-z0-9_]+")

@@ -1,4 +1,4 @@
-//! Small datasets from a text that is close to CDL: one declaration a line, attributes below their owner, values behind `=`.
+//! Small datasets from text similar to CDL: one declaration per line, attributes below their owner, values after `=`.
 //!
 //! ```text
 //! :Conventions = "CF-1.8"
@@ -22,7 +22,7 @@ use hyperslab_model::{
 };
 use std::sync::Arc;
 
-/// Objects with their values.
+/// The objects of a dataset with their values.
 pub(crate) struct Cdl {
     pub(crate) nodes: Nodes,
 }
@@ -67,7 +67,7 @@ impl Cdl {
         Dataset::new(self.nodes.iter(), true)
     }
 
-    /// All findings by a version, with values.
+    /// All findings when checked against version 1.`minor`, including the values.
     pub(crate) fn findings(&self, minor: u16) -> Vec<Finding> {
         let dataset = self.dataset();
         let checked = Checked {
@@ -80,7 +80,7 @@ impl Cdl {
         check(&checked, &versions).unwrap()
     }
 
-    /// The findings of one rule by a version, as `OBJECT: MESSAGE`.
+    /// The findings of one rule when checked against version 1.`minor`, as `OBJECT: MESSAGE`.
     pub(crate) fn of_rule(&self, rule: &str, minor: u16) -> Vec<String> {
         let findings = self.findings(minor).into_iter().filter(|finding| finding.rule.name == rule);
         findings.map(|finding| format!("{}: {}", finding.object, finding.message)).collect()
@@ -93,7 +93,7 @@ impl ValueReader for Cdl {
         variable: &NodePath,
         take: &mut dyn FnMut(&Datatype, &Values) -> Result<()>,
     ) -> Result<()> {
-        // A variable whose values a test leaves out has none.
+        // A test may leave out the values of a variable.
         match self.parts(variable)? {
             (datatype, Some(values), _) => take(datatype, values),
             _ => Ok(()),
@@ -140,7 +140,7 @@ impl Cdl {
     }
 }
 
-/// `float temp(time, lat)`.
+/// Reads a variable such as `float temp(time, lat)`.
 fn variable(nodes: &mut Nodes, group: &NodePath, line: &str) -> NodePath {
     let (kind, rest) = line.split_once(' ').expect("a type and a name");
     let (name, dims) = rest.trim_end_matches(')').split_once('(').unwrap_or((rest, ""));
@@ -220,7 +220,7 @@ fn datatype(kind: &str) -> Datatype {
     }
 }
 
-/// `"a text"`, `{"two", "texts"}`, or numbers with the suffixes of CDL: `1.f, 2.f`, `1b`, `1s`, `1`, `1L`, `1.0`.
+/// Reads `"a text"`, `{"two", "texts"}`, or numbers with CDL suffixes: `1.f, 2.f`, `1b`, `1s`, `1`, `1L`, `1.0`.
 fn attribute(text: &str) -> Attribute {
     let (datatype, shape, value) = if let Some(text) = text.strip_prefix('"') {
         let datatype = Datatype::String(Text::Variable);
@@ -260,7 +260,7 @@ fn attribute(text: &str) -> Attribute {
     }
 }
 
-/// Values separated by white space; texts in quotes.
+/// Reads values separated by white space, with strings in quotes.
 fn values(datatype: &Datatype, text: &str) -> Values {
     let mut rows = Vec::new();
     let mut heap = Heap::default();

@@ -1,4 +1,4 @@
-//! The conventions of TileDB-CF: a group that satisfies each, and changes of it that break one rule each.
+//! The conventions of TileDB-CF: a group that satisfies all of them, and changes to it that each break one rule.
 
 use hyperslab_cf::dataspace::rules::RULES;
 use hyperslab_cf::dataspace::{
@@ -14,7 +14,7 @@ fn index(name: &str, last: u64) -> Dimension {
     }
 }
 
-/// A dimension of coordinates.
+/// A data dimension, which ranges over coordinates.
 fn data(name: &str) -> Dimension {
     Dimension {
         name: name.to_owned(),
@@ -52,7 +52,7 @@ fn simple() -> Dataspace {
     Dataspace { path: "/".to_owned(), metadata: Vec::new(), arrays }
 }
 
-/// The rules that each convention breaks.
+/// The rules of each convention that the group breaks.
 fn broken(space: &Dataspace) -> Vec<(&'static str, Vec<&'static str>)> {
     let rules = |convention: &'static Convention| {
         let mut rules: Vec<_> = convention.check(space).iter().map(|finding| finding.rule.name).collect();
@@ -62,7 +62,7 @@ fn broken(space: &Dataspace) -> Vec<(&'static str, Vec<&'static str>)> {
     CONVENTIONS.iter().map(rules).collect()
 }
 
-/// A change of a valid group, the rule that it breaks, and the conventions that have the rule.
+/// The rule that a change breaks, the change to a valid group, and the conventions that have the rule.
 type Case = (&'static str, fn(&mut Dataspace), &'static [&'static str]);
 
 const OLD: &[&str] = &["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0"];
@@ -153,7 +153,7 @@ fn each_change_breaks_its_rule_in_the_conventions_that_have_it() {
         for (name, found) in broken(&space) {
             let of_rule = found.contains(rule);
             assert_eq!(of_rule, conventions.contains(&name), "{rule} ({number}) in {name}: {found:?}");
-            // A coordinate that begins at 1 is a data dimension too, without axis label.
+            // A coordinate that begins at 1 also becomes a data dimension without an axis label.
             let others = found.iter().filter(|of| *of != rule && **of != "tiledb-cf/axis-label").count();
             assert_eq!(others, 0, "{rule} ({number}) in {name}: {found:?}");
         }
@@ -213,13 +213,13 @@ fn data_dimensions_agree_with_attributes_and_have_axis_labels() {
     assert_eq!(names(&space), ["tiledb-cf/axis-label"]);
     space.arrays.push(array("axis", vec![index("lat.index", 9)], "lat"));
     assert_eq!(names(&space), [""; 0]);
-    // An attribute with another full name or datatype is not a label.
+    // An attribute with a different full name or datatype is not a label.
     space.arrays[1].attributes[0].datatype = "FLOAT32".to_owned();
     assert_eq!(names(&space), ["tiledb-cf/attr-and-data-dim-agree", "tiledb-cf/axis-label"]);
     space.arrays[1].attributes[0] = attribute("lat.data", "FLOAT64");
     space.arrays[1].metadata.clear();
     assert_eq!(names(&space), ["tiledb-cf/attr-and-data-dim-agree", "tiledb-cf/axis-label"]);
-    // Labels of dimensions came later, and say the same.
+    // Dimension labels were introduced later and serve the same purpose.
     space.arrays[1].attributes[0].name = "other".to_owned();
     space.arrays[1].labels =
         vec![Label { name: "lat".to_owned(), datatype: "FLOAT64".to_owned(), dimension: 0 }];

@@ -1,4 +1,4 @@
-//! Units and tables of CF.
+//! Units, tables and rules of CF.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Rules of CF, each by datasets that keep it and datasets that break it.
+//! Rules of CF, each tested with datasets that satisfy it and datasets that break it.
 
 mod actual_range;
 mod advice;
@@ -18,13 +18,13 @@ mod sampling_geometries;
 
 use crate::cdl::Cdl;
 
-/// Expects no finding of a rule in a dataset, by version 1.`minor`.
+/// Expects that a rule has no finding in a dataset when checked against version 1.`minor`.
 pub(crate) fn passes(rule: &str, minor: u16, text: &str) {
     let found = Cdl::new(text).of_rule(rule, minor);
     assert!(found.is_empty(), "{rule} by 1.{minor} on {text}: {found:?}");
 }
 
-/// Expects exactly one finding of a rule in a dataset, `OBJECT: MESSAGE` with `expected` in it.
+/// Expects that a rule has exactly one finding in a dataset, whose `OBJECT: MESSAGE` contains `expected`.
 pub(crate) fn fails(rule: &str, minor: u16, text: &str, expected: &str) {
     let found = Cdl::new(text).of_rule(rule, minor);
     assert!(
@@ -33,7 +33,7 @@ pub(crate) fn fails(rule: &str, minor: u16, text: &str, expected: &str) {
     );
 }
 
-/// The rules as a table in Markdown.
+/// The rules as a Markdown table.
 fn table() -> String {
     use std::fmt::Write as _;
     let mut table =

@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of CF.
 
 use hyperslab_cf::tables::attributes::{self, AttributeType, Use};
 use hyperslab_cf::tables::cell_methods::{self, MethodUnits};
@@ -30,12 +30,12 @@ fn refusal(xml: &str) -> String {
 }
 
 fn is_sorted<'a>(names: impl Iterator<Item = &'a str>) -> bool {
-    // Strictly, so that none stands twice.
+    // The order is strict, so no name occurs twice.
     let names: Vec<&str> = names.collect();
     names.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// The lines of a table of the crate that are not comments.
+/// The number of lines that are not comments in one of the crate's tables.
 fn lines(text: &str) -> usize {
     text.lines().filter(|line| !line.starts_with('#')).count()
 }
@@ -88,7 +88,7 @@ fn standard_names_have_units_and_aliases() {
             "surface_upward_mole_flux_of_carbon_dioxide"
         ])
     );
-    // Some former names mean something else today.
+    // Some former names now mean something else.
     let both: Vec<&str> =
         names.aliases().map(|alias| alias.alias).filter(|name| names.get(name).is_some()).collect();
     assert_eq!(
@@ -293,7 +293,7 @@ fn parameters_of_grid_mappings_are_attributes_of_table_f1() {
             parameters.insert(alternative.name);
         }
         for alternative in mapping.coordinates.iter().flatten() {
-            // CF 1.13 names it, and version 93 of the table does not have it yet.
+            // CF 1.13 mentions this name, but version 93 of the table does not contain it yet.
             let is_known = alternative.name != "healpix_index";
             let found = StandardNames::embedded().get(alternative.name);
             assert_eq!(found.is_some(), is_known, "{}", alternative.name);
@@ -482,7 +482,7 @@ fn lists_are_read_from_xml() {
     assert!(Vocabulary::from_xml(SMALL.as_bytes()).is_err());
 }
 
-/// The published files are too large for the repository: `HYPERSLAB_CF_TABLES` names the folder that has them.
+/// The published files are too large for the repository. `HYPERSLAB_CF_TABLES` names the folder that contains them.
 #[test]
 fn embedded_tables_are_what_the_published_files_say() {
     let Some(folder) = env::var_os("HYPERSLAB_CF_TABLES") else { return };

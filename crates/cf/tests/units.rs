@@ -66,7 +66,7 @@ fn logarithmic_units_are_converted() {
     assert_near(convert(1.0, "W", "ln(re 1 mW)"), 1000_f64.ln());
     assert_near(convert(8.0, "1", "lb(re 1)"), 3.0);
     assert!(unit("lg(re 1 mW)").is_dimensionless());
-    // With a scale it is as dimensionless as its reference level: `ut_is_dimensionless` looks below the scale.
+    // A scaled unit is only as dimensionless as its reference level: `ut_is_dimensionless` looks below the scale.
     assert!(!unit("dBm").is_dimensionless());
     let Form::Logarithm { base, reference } = unit("dBZ").form().clone() else { panic!("no logarithm") };
     assert_eq!(base, LogarithmBase::Decimal);
@@ -201,7 +201,7 @@ fn long_texts_end_at_once() {
     assert_eq!(error(&format!("{}m", "lg(re ".repeat(101))).expected, "at most 100 open parentheses");
 }
 
-/// Texts of what units consist of.
+/// Strings made of the parts of units.
 fn texts() -> impl Strategy<Value = String> {
     let parts = [
         "m",

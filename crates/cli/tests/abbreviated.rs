@@ -1,10 +1,10 @@
-//! Large arrays on a terminal: abbreviated, or whole in a pager.
+//! Large arrays on a terminal are abbreviated, or shown completely in a pager.
 
 use crate::command::{hyperslab, prepared};
 use crate::golden::holds;
 use crate::terminal::shown_by;
 
-/// What a terminal shows of an array, with `cat` as pager unless another is named.
+/// What a terminal shows when the command runs with this pager.
 fn on_terminal(pager: &str, args: &[&str]) -> String {
     let mut command = prepared(args);
     command.env("PAGER", pager);

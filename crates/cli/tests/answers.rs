@@ -1,4 +1,4 @@
-//! Exit codes, and the streams of answers and messages.
+//! Exit codes, and the output streams of answers and messages.
 
 use crate::command::{examples, hyperslab, prepared, ran};
 use crate::help::VERBS;
@@ -33,7 +33,7 @@ fn a_closed_output_is_not_an_error() {
     let target = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let (converted, created) = (target("converted.zarr"), target("created.zarr"));
     let (joined, repacked) = (target("joined.zarr"), target("repacked.nc"));
-    // Some of them write more than a pipe holds, others less than their own buffer.
+    // Some of these commands write more than a pipe can hold, others less than their own buffer.
     let runs = [
         ("describe", &["--values", "groups_new.h5"][..]),
         ("describe", &["--json", "ocean.nc"]),
@@ -61,13 +61,13 @@ fn a_closed_output_is_not_an_error() {
     ];
     assert!(VERBS.iter().all(|verb| runs.iter().any(|(tested, _)| tested == verb)));
     for (verb, args) in runs {
-        // Nobody reads from the start, so that no command can have written before.
+        // The pipe is closed from the start, so no command can write anything before.
         let (reader, closed) = std::io::pipe().unwrap();
         drop(reader);
         let child = prepared([&[verb], args].concat()).stdout(closed).stderr(Stdio::piped()).spawn().unwrap();
         let ran = ran(child.wait_with_output().unwrap());
         let told = match verb {
-            // What is said of packed numbers, or of a dry run, is not an error.
+            // Notes about packed numbers or a dry run are not errors.
             "convert" | "repack" | "concat" | "create" | "show" | "edit" => "",
             _ => ran.messages.as_str(),
         };
@@ -130,7 +130,7 @@ fn a_pattern_matches_across_groups() {
 fn a_damaged_chunk_gives_an_error_and_does_not_hide_the_rest() {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
-    // The first chunk of /c begins with the header of zlib for level 1.
+    // The first chunk of /c begins with the zlib header for level 1.
     let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
     bytes[chunk + 2..chunk + 8].fill(0xff);
     let path = dir.path().join("broken.h5");
@@ -239,7 +239,7 @@ fn an_attribute_is_described_with_its_object_alone() {
     assert!(!root.contains("ndarrays") && !root.contains("dimcoords"), "{root}");
     let all = hyperslab(["describe", "ocean.nc:/**/*@units"]).answer;
     assert_eq!(all.matches("units: ").count(), 9, "{all}");
-    // It is a document like any other.
+    // The description of an attribute is a document like any other.
     let json = hyperslab(["describe", "--json", "ocean.nc:/temperature@units"]);
     assert_eq!(json.code, 0);
     let absent = hyperslab(["describe", "ocean.nc:/lat@absent"]);
@@ -263,7 +263,7 @@ fn digests_of_several_files_name_the_file_of_each_line() {
     });
     let files: std::collections::BTreeSet<_> = files.collect();
     assert_eq!(files, ["ocean.nc".to_owned(), "userblock.h5".to_owned()].into());
-    // Those of one store are the same, whatever its name is.
+    // The digests of a single store do not depend on its name.
     let alone = hyperslab(["digest", "--json", "ocean.nc:/lat"]);
     assert!(alone.answer.starts_with("{\"path\":\"/lat\""), "{}", alone.answer);
 }

@@ -1,4 +1,4 @@
-//! Invalid input gives a message of one sentence, exit code 2 and no answer.
+//! Invalid input gives a one-sentence message, exit code 2 and no answer.
 
 use crate::command::{Ran, examples, hyperslab, prepared, ran};
 use std::fs;
@@ -67,7 +67,7 @@ fn names_a_file_without_permission() {
     let output = if fs::read(&path).is_err() {
         prepared(["describe", path.as_str()]).output()
     } else {
-        // Root may read every file, so the test runs as another user.
+        // Root can read every file, so the command runs as another user.
         let program = dir.path().join("hyperslab");
         fs::copy(env!("CARGO_BIN_EXE_hyperslab"), &program).unwrap();
         Command::new("setpriv")

@@ -1,4 +1,4 @@
-//! `describe --as cdl`: the text of ncdump.
+//! `describe --as cdl` prints the text of ncdump.
 
 use crate::command::hyperslab;
 use crate::golden::holds;

@@ -42,7 +42,7 @@ fn unused_space_in_sound_files_is_told_only_on_request() {
         let path = path.to_str().unwrap();
         let ran = hyperslab(["check", path]);
         assert_eq!((ran.code, ran.answer.as_str()), (0, "no findings in 1 location\n"), "{path}");
-        // All that there is, for people who ask and for programs.
+        // All findings are shown to people who ask for them and to programs.
         let all = hyperslab(["check", "-v", path]).answer;
         let count = all.matches("hdf5/unaccounted").count() + all.matches("hdf5/unreferenced").count();
         assert_eq!(hyperslab(["check", "--json", path]).answer.lines().count(), count, "{path}");
@@ -72,7 +72,7 @@ fn much_unused_space_is_always_told() {
 #[test]
 fn finds_a_damaged_chunk_unless_chunks_are_not_decoded() {
     let (_dir, path) = damaged("userblock.h5", |bytes| {
-        // The first chunk of /c begins with the header of zlib for level 1.
+        // The first chunk of /c begins with the zlib header for level 1.
         let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
         bytes[chunk + 2..chunk + 8].fill(0xff);
     });

@@ -17,7 +17,7 @@ pub(crate) fn hyperslab(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ra
     ran(prepared(args).output().expect("the command starts"))
 }
 
-/// The prepared command, independent of the terminal of the caller.
+/// The prepared command, independent of the caller's terminal.
 pub(crate) fn prepared(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hyperslab"));
     command

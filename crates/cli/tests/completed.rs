@@ -1,4 +1,4 @@
-//! Completions of paths inside of files.
+//! Completions of paths inside files.
 
 use crate::command::{examples, hyperslab};
 use std::fs;
@@ -46,7 +46,7 @@ fn names_of_several_lines_are_no_candidates() {
     assert!(found.iter().all(|found| found.starts_with(hostile.to_str().unwrap())), "{found:?}");
 }
 
-/// The words that bash offers for a line, with its script.
+/// The words that bash offers for a line when it uses the generated script.
 #[cfg(unix)]
 fn in_bash(line: &str) -> String {
     let script = r#"
@@ -85,7 +85,7 @@ fn every_shell_gets_the_locations() {
     assert!(zsh.contains("_hyperslab_location() {"));
     assert!(zsh.contains("'*::locations -- Files, or objects in them:_hyperslab_location'"), "{zsh}");
     assert!(zsh.contains(":DIR:_files'") && zsh.contains("]:SIZE:_default'"));
-    // What scripts ask with is not offered to people.
+    // The verb that only the scripts use is not offered to people.
     for shell in ["bash", "zsh", "fish"] {
         assert_eq!(script(shell).matches("complete-location").count(), 1, "{shell}");
     }

@@ -1,4 +1,4 @@
-//! `concat`, `show` of several files, patterns for files, and folders of files.
+//! `concat`, `show` for several files, patterns for files, and folders of files.
 
 use crate::command::{Ran, prepared, ran};
 use std::fs;
@@ -57,7 +57,7 @@ fn classic(units: &str, more: &[(&str, &str)], times: &[f32]) -> Vec<u8> {
 
 const UNITS: &str = "days since 2020-01-01";
 
-/// Files of two days each.
+/// Writes files of two days each.
 fn days(folder: &Path, count: u16) {
     for number in 0..count {
         let times = [f32::from(number * 2), f32::from(number * 2 + 1)];
@@ -77,7 +77,7 @@ fn joins_files_that_a_pattern_names() {
     assert_eq!(time.answer, "0.0,1.0,2.0,3.0,4.0,5.0\n");
     let values = run(folder, &["show", "all.zarr:/t", "-s", "x=1", "--as", "matrix"]);
     assert_eq!(values.answer, "0.5,1.5,2.5,3.5,4.5,5.5\n");
-    // One array, a part of it, and other chunks.
+    // One array, only a part of it, with different chunks.
     let part = ["concat", "day*.nc:/t", "part.zarr", "-s", "time=2020-01-02..2020-01-04", "-c", "time=2"];
     let part = run(folder, &part);
     assert_eq!(part.code, 0, "{}", part.messages);
@@ -159,7 +159,7 @@ fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
     assert_eq!(joined.code, 0, "{}", joined.messages);
     assert!(joined.messages.contains("note: /lat: values differ by at most 1.0"), "{}", joined.messages);
     assert_eq!(run(folder, &["show", "ab.nc:/lat", "--as", "matrix"]).answer, "1.0,2.5\n");
-    // What lies elsewhere is to be looked at.
+    // Coordinates at a different location should be examined.
     let other = concat(&["a.yaml", "c.yaml", "ac.nc"]).messages;
     assert!(
         other.ends_with("  help: `hyperslab diff a.yaml:/lat c.yaml:/lat` shows what differs\n"),
@@ -177,7 +177,7 @@ fn coordinates_that_differ_by_rounding_are_joined_with_a_tolerance() {
 fn arrays_without_names_of_dimensions_are_joined_by_position() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // As programs for machine learning write HDF5: images and labels side by side, and a table that all files share.
+    // Machine-learning programs write HDF5 like this: images and labels side by side, and a table that all files share.
     for (name, first, length) in [("a", 0, 2), ("b", 10, 3)] {
         let images: Vec<String> = (first..first + length).map(|at| format!("[{at}, {}]", at + 1)).collect();
         let labels: Vec<String> = (first..first + length).map(|at| at.to_string()).collect();
@@ -195,7 +195,7 @@ fn arrays_without_names_of_dimensions_are_joined_by_position() {
     let unnamed = concat(&["a.h5", "b.h5", "all.h5"]);
     assert_eq!(unnamed.code, 2);
     assert!(unnamed.messages.ends_with("  help: use --along 0\n"), "{}", unnamed.messages);
-    // Arrays of other lengths do not belong to it.
+    // Arrays of other lengths do not belong to the dimension.
     let all = concat(&["a.h5", "b.h5", "all.h5", "--along", "0"]);
     assert_eq!(all.code, 2);
     assert!(all.messages.contains("along dimension 0, and /classes has 4"), "{}", all.messages);
@@ -208,7 +208,7 @@ fn arrays_without_names_of_dimensions_are_joined_by_position() {
     assert_eq!(shown("all.h5:/labels"), "0,1,10,11,12\n");
     assert_eq!(shown("all.h5:/images"), "0,1\n1,2\n10,11\n11,12\n12,13\n");
     assert_eq!(run(folder, &["ls", "-1", "all.h5"]).answer, "/images\n/labels\n");
-    // Along the second dimension, which only the images have; the others must be the same.
+    // Only the images have the second dimension, along which they are joined here. The other arrays must be the same.
     let wide = run(folder, &["show", "a.h5:/images", "a.h5:/images", "--along", "1", "--as", "matrix"]);
     assert_eq!((wide.code, wide.answer.as_str()), (0, "0,1,0,1\n1,2,1,2\n"), "{}", wide.messages);
     let none = concat(&["a.h5", "b.h5", "all.h5", "--along", "2"]);
@@ -334,7 +334,7 @@ fn folders_are_compared_store_by_store() {
     );
     let json = run(folder, &["diff", "a", "b", "--json"]);
     assert!(json.answer.lines().all(|line| line.starts_with("{\"file\":\"") || line.contains("\"file\":\"")));
-    // Converted stores have other suffixes.
+    // Stores with different suffixes are still paired.
     fs::create_dir(folder.join("c")).unwrap();
     let converted = run(folder, &["convert", "a/*.nc", "c", "--format", "zarr3", "-q"]);
     assert_eq!(converted.code, 0, "{}", converted.messages);

@@ -59,7 +59,7 @@ fn conventions_of_other_formats_and_unknown_words_are_refused() {
     assert!(array.messages.contains("put the array into a group"), "{}", array.messages);
 }
 
-/// A document that breaks a rule of CF by its attributes, one by its values, and a recommendation.
+/// A document whose attributes break a rule of CF, whose values break another, and that breaks a recommendation.
 const BUOYS: &str = "\
 attributes: {Conventions: CF-1.8, title: buoys}
 dimcoords:
@@ -116,7 +116,7 @@ fn cf_is_checked_alike_in_every_format() {
         assert_eq!(ran.code, 1, "{store}: {}{}", ran.answer, ran.messages);
         let found = found(&ran.answer);
         let found: Vec<_> = found.iter().map(|(rule, object)| (&**rule, &**object)).collect();
-        // Names that differ in case only are not all kept apart.
+        // Not every format keeps names apart that differ only in case.
         assert!(expected.iter().all(|one| found.contains(one)), "{store}: {found:?}");
     }
 }
@@ -137,7 +137,7 @@ fn auto_asks_the_attribute_conventions() {
     assert_eq!(none.code, 0, "{}", none.answer);
     assert!(none.answer.contains("nothing was checked"), "{}", none.answer);
     assert_eq!(checked(folder, "plain.yaml", &["--conventions", "auto", "--strict"]).code, 1);
-    // A version before those that can be checked is not an error of the file.
+    // A version older than those that can be checked is not an error in the file.
     std::fs::write(folder.join("old.yaml"), "attributes: {Conventions: CF-1.4}\n").unwrap();
     let old = checked(folder, "old.yaml", &["--conventions", "auto"]);
     assert_eq!(old.code, 0, "{}", old.answer);

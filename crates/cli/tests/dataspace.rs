@@ -1,4 +1,4 @@
-//! `--dataspace`: the variables that TileDB-CF keeps as attributes of arrays.
+//! `--dataspace`: the variables that TileDB-CF stores as attributes of arrays.
 
 use crate::command::{Ran, examples};
 use crate::interrupted::run;
@@ -20,7 +20,7 @@ fn attributes_of_arrays_are_variables() {
     assert_eq!(shown.code, 0, "{}", shown.messages);
     assert!(!shown.answer.contains("temperature  group"), "{}", shown.answer);
     assert!(shown.answer.contains("├── celsius "), "{}", shown.answer);
-    // Sparse arrays are shown as without it.
+    // Sparse arrays are shown as they are without the option.
     assert!(shown.answer.contains("sightings    group"), "{}", shown.answer);
     let values = |words: &[&str]| survey(&[&["digest"], words].concat()).answer;
     let hash = |text: &str, path: &str| {
@@ -50,7 +50,7 @@ fn a_convention_that_does_not_hold_is_refused() {
 const CONVENTIONS: [&str; 6] =
     ["cf-0.1.0", "indexable-0.1.0", "cf-0.2.0", "simple-0.2.0", "cf-0.3.0", "simple-0.3.0"];
 
-/// What the command answers in a folder, where it must succeed.
+/// The answer of the command in a folder, where the command must succeed.
 fn answer(folder: &TempDir, words: &[&str]) -> String {
     let ran = run(folder.path(), words);
     assert_eq!(ran.code, 0, "{words:?}: {}{}", ran.answer, ran.messages);
@@ -80,7 +80,7 @@ fn a_target_satisfies_the_convention_that_was_asked_for() {
         assert_eq!(digest(&folder, &store), digest(&folder, &source), "{convention}");
         let has_array = folder.path().join(&store).join("__tiledb_group").is_dir();
         assert_eq!(has_array, !convention.ends_with("0.3.0"), "{convention}");
-        // The array with the metadata of the group is ours, and no member.
+        // The array with the metadata of the group is internal and not listed as a member.
         assert!(!answer(&folder, &["ls", "-r", &store]).contains("__tiledb_group"));
     }
     answer(&folder, &["edit", "-q", "cf-0.2.0.tdb", "--set", "/@title=changed"]);
@@ -103,7 +103,7 @@ fn arrays_of_the_same_dimensions_are_collected_and_return() {
     assert!(raw.contains("array0"), "{raw}");
     answer(&folder, &["convert", "-q", "o.tdb", "back.nc"]);
     assert_eq!(digest(&folder, "back.nc"), digest(&folder, &source));
-    // What is collected is one array to upkeep, and its parts have the history of it.
+    // For maintenance, collected arrays are one array, and its parts share its history.
     answer(&folder, &["edit", "-q", "o.tdb", "--consolidate", "--vacuum"]);
     assert_eq!(digest(&folder, "o.tdb"), digest(&folder, &source));
     let both = run(
@@ -172,7 +172,7 @@ fn a_compound_that_is_collected_is_an_attribute_for_each_member() {
     for name in ["n ", "obs.data_ ", "obs.name ", "obs.code ", "obs.grade ", "obs.place "] {
         assert!(raw.contains(name), "{name}: {raw}");
     }
-    // A compound that has no other array of its dimensions.
+    // A compound without another array of the same dimensions.
     let only = text.replace("  n: {shape: [x], type: int32, value: [1, 2, 3]}\n", "");
     std::fs::write(folder.path().join("only.yaml"), only).unwrap();
     answer(&folder, &["create", "only.yaml", "only.tdb", "-O", "tiledb.collect"]);
@@ -203,12 +203,12 @@ fn what_a_convention_cannot_have_is_refused_before_a_byte_is_written() {
     assert!(!folder.path().join("d.tdb").exists());
     answer(&folder, &["create", "-q", "d.yaml", "d.tdb", "-O", "tiledb.dataspace=cf-0.3.0"]);
     let store = examples().join("survey.tdb");
-    // Sparse arrays have coordinates for dimensions.
+    // The dimensions of sparse arrays are coordinates.
     let words = ["convert", "-q", store.to_str().unwrap(), "s.tdb", "--dataspace", "simple-0.3.0"];
     let refused = run(folder.path(), &words);
     assert_eq!(refused.code, 2, "{}", refused.answer);
     assert!(refused.messages.contains("cannot be simple-0.3.0"), "{}", refused.messages);
-    // The source of a convention for the target is shown as a dataspace.
+    // If a convention is requested for the target, the source is shown as a dataspace.
     let dense = format!("{}:/celsius", store.display());
     let words =
         ["convert", "-q", &dense, "s.tdb", "--dataspace", "simple-0.3.0", "--allow-loss", "unreadable"];

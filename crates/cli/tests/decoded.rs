@@ -1,10 +1,10 @@
-//! `show --decode` in every form: dates, unpacked numbers, missing elements, words.
+//! `show --decode` in every output form: dates, unpacked numbers, missing elements and words.
 
 use crate::command::{Ran, prepared, ran};
 use std::fs;
 use tempfile::TempDir;
 
-/// A store with an array of every kind that attributes give another meaning.
+/// A store with an array of every kind whose meaning is changed by attributes.
 const STORE: &str = "\
 ndarrays:
   packed: {shape: [3], type: int16, value: [2, -1, 4], attributes: {scale_factor: 0.5, add_offset: 1.0, _FillValue: -1}}
@@ -21,7 +21,7 @@ ndarrays:
   bits: {shape: [2], type: uint8, value: [3, 255], attributes: {flag_masks: {type: uint8, shape: [2], value: [1, 2]}, flag_meanings: wet cold, _FillValue: 255}}
 ";
 
-/// Runs `show --decode` of arrays of the store.
+/// Runs `show --decode` on arrays of the store.
 struct Store(TempDir);
 
 impl Store {

@@ -1,4 +1,4 @@
-//! `diff`: differences, their output and the exit codes.
+//! `diff`: differences, their output and exit codes.
 
 use crate::command::{Ran, examples, hyperslab};
 use crate::golden::holds;
@@ -246,7 +246,7 @@ fn compares_storage_and_order_on_request() {
 fn unreadable_objects_are_never_equal() {
     let dir = TempDir::new().unwrap();
     let mut bytes = fs::read(examples().join("userblock.h5")).unwrap();
-    // The first chunk of /c begins with the header of zlib for level 1.
+    // The first chunk of /c begins with the zlib header for level 1.
     let chunk = bytes.windows(2).position(|pair| pair == [0x78, 0x01]).unwrap();
     bytes[chunk + 2..chunk + 8].fill(0xff);
     let broken = dir.path().join("broken.h5");
@@ -256,7 +256,7 @@ fn unreadable_objects_are_never_equal() {
     assert_eq!(one.code, 1);
     assert!(one.answer.contains(&format!("~ /c  unreadable in {broken}\n")), "{}", one.answer);
     assert!(one.messages.contains("broken.h5:/c: "), "{}", one.messages);
-    // Its codec is unknown.
+    // One of the arrays has an unknown codec.
     let both = hyperslab(["diff", "tides.zarr", "tides.zarr"]);
     assert_eq!(both.code, 1);
     let answer = "~ /harmonics/residual  unreadable in both\n1 object or attribute cannot be compared\n";

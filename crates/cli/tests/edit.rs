@@ -61,7 +61,7 @@ fn changes_find_renamed_groups_by_their_new_names() {
         let shown = ran(prepared(["show", &format!("{store}:{attribute}")]).output().unwrap());
         assert!(shown.answer.ends_with(value), "{}{}", shown.answer, shown.messages);
     }
-    // What else a command makes is not there before it.
+    // Later changes of the same command do not find other objects that it creates.
     let early = edit(&path, &["--add-attribute", "/sst/new=int32", "--set", "/sst/other@a=1"]);
     assert_eq!(early.code, 2);
     assert!(early.messages.contains("make this change in a separate command"), "{}", early.messages);
@@ -92,7 +92,7 @@ fn changes_that_cannot_be_made_leave_the_store_as_it_is() {
     assert!(other.messages.contains("NetCDF-4 stores cannot be changed in place"), "{}", other.messages);
 }
 
-/// A group of TileDB whose members are arrays of one variable each.
+/// A TileDB group whose members are arrays of one variable each.
 fn variables() -> (TempDir, PathBuf) {
     let place = TempDir::new().unwrap();
     let path = place.path().join("buoys.tdb");

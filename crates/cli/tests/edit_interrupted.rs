@@ -1,4 +1,4 @@
-//! Edits that are killed, run out of disk space, or run at the same time.
+//! Edits that are killed, run out of disk space or run at the same time.
 
 use crate::interrupted::{Moments, digests, killed, run, zarr_source};
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Rows and columns of the array in `base.tdb`.
+/// The numbers of rows and columns of the array in `base.tdb`.
 const ROWS: usize = 16;
 const COLUMNS: usize = 32768;
 
@@ -17,7 +17,7 @@ fn copy(folder: &Path, from: &str, to: &str) {
     assert!(copied.success());
 }
 
-/// A file of NumPy with so many rows.
+/// Writes a NumPy file with this number of rows.
 fn rows(folder: &Path, name: &str, rows: usize, seed: u16) {
     let header = format!("{{'descr': '<u2', 'fortran_order': False, 'shape': ({rows}, {COLUMNS}), }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -38,7 +38,7 @@ fn edited(folder: &Path, store: &str, args: &[&str]) {
     assert_eq!(ran.code, 0, "{args:?}: {}", ran.messages);
 }
 
-/// An array of several fragments, `base.tdb`, and `consolidated.tdb`, which waits for vacuum.
+/// Creates `base.tdb`, an array of several fragments, and `consolidated.tdb`, which is ready for vacuum.
 fn stores(folder: &Path) {
     let source = zarr_source(folder, 1);
     let made = run(folder, &["convert", "-q", &source, "base.tdb"]);
@@ -52,7 +52,7 @@ fn stores(folder: &Path) {
     edited(folder, "consolidated.tdb", &["--consolidate", "--consolidate=commits"]);
 }
 
-/// Names of files that writers have not finished.
+/// The names of files that writers have not finished.
 fn unfinished(folder: &Path) -> Vec<String> {
     let (mut left, mut found) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(folder) = left.pop() {
@@ -151,7 +151,7 @@ fn a_full_disk_leaves_the_array_as_it_was() {
     for args in [&["--write", "/x:0:16=all.npy"][..], &["--consolidate"]] {
         copy(folder, "base.tdb", "x.tdb");
         let before = digests(folder, "x.tdb");
-        // The limit gives an error instead of a signal, like a full disk.
+        // Like a full disk, the limit causes an error instead of a signal.
         let script = r#"trap '' XFSZ; ulimit -f 20; "$0" edit -q x.tdb "$@""#;
         let mut shell = Command::new("sh");
         shell.args(["-c", script, env!("CARGO_BIN_EXE_hyperslab")]).args(args);

@@ -79,7 +79,7 @@ fn missing_sources_of_a_virtual_dataset_are_a_warning_and_no_silent_loss() {
     }
     let ran = hyperslab(["diff", &location, &location]);
     assert_eq!((ran.code, ran.messages), (0, warning.repeat(2)), "{}", ran.answer);
-    // Without values, none is a fill value.
+    // Without values, no fill values are shown in place of missing elements.
     assert_eq!(hyperslab(["describe", &location]).messages, "");
     let folder = tempfile::TempDir::new().unwrap();
     let target = folder.path().join("all.zarr");
@@ -104,7 +104,7 @@ fn external_links_are_followed_where_it_is_asked_for() {
     let ran = hyperslab(["ls", "-rL", MASTER]);
     assert!(ran.answer.contains("first    int16"), "{}", ran.answer);
     assert!(ran.answer.contains("last     -> data_3.h5:/data"), "{}", ran.answer);
-    // Why links were not followed is said of each, even quietly.
+    // The reason why a link was not followed is reported for each link, even with `-q`.
     let reasons = [
         format!("error: {MASTER}:/entry/last: leads to /data of data_3.h5, a file that does not exist\n"),
         format!("error: {MASTER}:/entry/outside: "),

@@ -1,4 +1,4 @@
-//! Answers for the example files must equal the files in `tests/golden/` byte by byte.
+//! Answers for the example files must equal the files in `tests/golden/` byte for byte.
 //!
 //! `UPDATE_GOLDEN=1` rewrites them.
 
@@ -72,7 +72,7 @@ fn lists_stay_the_same() {
 
 #[test]
 fn shown_values_stay_the_same() {
-    // Without the note that numbers are shown as stored.
+    // `-q` omits the note that numbers are shown as stored.
     let shown = |name: &str, args: &[&str]| answers(name, &[&["show", "-q"], args].concat());
     shown("show_table.txt", &["ocean.nc:/salinity", "-s", "time=0,depth=2"]);
     let by_value = "time=2024-03-29,depth~=40,lat=58..,lon=..8.5";

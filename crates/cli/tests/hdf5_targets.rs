@@ -1,4 +1,4 @@
-//! HDF5 files that the command writes: `repack`, and what is refused before anything is written.
+//! HDF5 files written by the command: `repack`, and requests that are refused before anything is written.
 
 use crate::command::{Ran, examples, prepared, ran};
 use std::fs;
@@ -69,7 +69,7 @@ fn what_leads_nowhere_is_named_before_a_file_is_written() {
         );
         assert!(!folder.path().join("out.h5").exists());
     }
-    // A reference to an array whose only chunk is damaged: what leads to it is lost as well.
+    // A reference to an array whose only chunk is damaged. What leads to the array is also lost.
     let text = "ndarrays:\n  to: {shape: [2], type: objref, value: [/x, /y]}\n  \
                 x: {shape: [64], type: int32, storage: {chunk: [64], filter: [fletcher32]}, value: [VALUES]}\n  \
                 y: {shape: [], type: int32, value: 1}\n";
@@ -169,7 +169,7 @@ fn repack_knows_dimensions_by_their_names() {
     assert_eq!(packed.code, 0, "{}", packed.messages);
     let chunks = |path: &str| run(folder.path(), &["stat", "--json", &format!("new.nc:{path}")]).answer;
     assert!(chunks("/salinity").contains("\"shape\":[2,1,1,8],\"written\""), "{}", chunks("/salinity"));
-    // As in other conversions, coordinates themselves only if they are asked for.
+    // As in other conversions, the option applies to coordinates only if they are named.
     assert!(!chunks("/lat").contains("\"chunks\""), "{}", chunks("/lat"));
     let misspelt = run(folder.path(), &["repack", "ocean.nc", "other.nc", "-c", "tiem=2"]);
     let expected = "error: ocean.nc: -c tiem=2: no array has a dimension tiem\n  help: did you mean time?\n";

@@ -100,7 +100,7 @@ fn examples_of_the_manual_are_valid_lines() {
     assert!(VERBS.iter().all(|verb| lines.iter().any(|line| line.starts_with(verb)) || *verb == "describe"));
     for line in lines {
         let words = line.split([' ']).take_while(|word| !matches!(*word, "|" | ">"));
-        // Nothing is read: the help of the same line is printed if its words are right.
+        // Nothing is read. The help for the same line is printed if its words are valid.
         let ran = hyperslab(words.chain(["--help"]));
         assert_eq!(ran.code, 0, "{line}: {}", ran.messages);
     }

@@ -1,4 +1,4 @@
-//! Conversions that are killed, run out of disk space, or run at the same time.
+//! Conversions that are killed, run out of disk space or run at the same time.
 
 use crate::command::{Ran, prepared, ran};
 use std::fs;
@@ -22,7 +22,7 @@ pub(crate) fn digests(folder: &Path, store: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The names in a folder, hidden ones too, sorted.
+/// The sorted names in a folder, including hidden ones.
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = names.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A source of this many MiB: the file that `cargo xtask soak` has made, otherwise a Zarr array in chunks of 64 KiB.
+/// A source of this many MiB: the file created by `cargo xtask soak`, or otherwise a Zarr array in chunks of 64 KiB.
 fn source(folder: &Path, mebibytes: u32) -> String {
     if let Some(made) = std::env::var_os("HYPERSLAB_KILLS_SOURCE") {
         return made.into_string().unwrap();
@@ -60,7 +60,7 @@ pub(crate) fn zarr_source(folder: &Path, mebibytes: u32) -> String {
     "source.zarr".into()
 }
 
-/// Pseudo-random numbers, equal in every run. The states of the killed process still differ.
+/// Pseudo-random numbers that are the same in every run. The states of the killed process still differ.
 pub(crate) struct Moments(pub(crate) u64);
 
 impl Moments {
@@ -112,11 +112,11 @@ fn ctrl_c_stops_a_conversion_that_can_be_resumed_and_leaves_no_partial_answer() 
     let is_begun = || names(folder).len() > before.len();
     let args = ["convert", "-q", "--threads", "1", "--filter", "deflate=9", &source, "x.zarr"];
     let (code, messages) = interrupted(&args, &is_begun);
-    // On a fast machine it may have ended before.
+    // On a fast machine, the command may already have ended.
     if code != Some(0) {
         assert_eq!(code, Some(130), "{messages}");
         assert!(messages.starts_with("error: interrupted"), "{messages}");
-        // If something was finished, it is said what stays, and where.
+        // If parts were finished, the message states what remains and where.
         let is_said = messages.contains(".x.zarr.hyperslab-partial; remove that folder to discard them\n");
         assert_eq!(is_said, messages.contains("--resume goes on from"), "{messages}");
         assert_eq!(is_said, folder.join(".x.zarr.hyperslab-partial").exists(), "{messages}");
@@ -168,7 +168,7 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
             assert_eq!(run(folder, &["convert", "-q", other.to_str().unwrap(), target]).code, 0);
         }
         let path = folder.join(target);
-        // Kills it again until it runs to its end.
+        // The run is killed again and again until it completes.
         while killed(folder, &args, moments.next(takes.mul_f64(1.2))) {
             kills += 1;
             match (path.exists(), overwrites) {
@@ -185,7 +185,7 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
             resumed += 1;
         }
         if !path.exists() || overwrites {
-            // The target is missing or still the old one; this run is not killed.
+            // The target is missing or still the old one. This run is not killed.
             let last = run(folder, &args);
             assert_eq!(last.code, 0, "{}", last.messages);
         }
@@ -195,7 +195,7 @@ fn runs_killed_at_any_moment_leave_no_target_or_a_whole_one_and_are_resumed() {
             let read = |name: &str| fs::read(folder.join(name)).unwrap();
             assert!(read("x.h5") == read("whole.h5"), "other bytes than those of a run that nobody killed");
         }
-        // If a run was killed after its last step, the next run removes its remains, whatever its own result.
+        // If a run was killed after its last step, the next run removes its remains whether or not it succeeds.
         assert_eq!(run(folder, &["convert", "-q", &source, target]).code, 2);
         let mut now = names(folder);
         now.retain(|name| name != target);
@@ -233,7 +233,7 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
     let source = source(folder.path(), 8);
     let expected = digests(folder.path(), &source);
     fs::create_dir(folder.path().join("disk")).unwrap();
-    // The mount is in a namespace of this shell: other processes do not see it, and it ends with the shell.
+    // The mount is in this shell's namespace, so other processes do not see it and it ends with the shell.
     let script = r#"
         mount -t tmpfs -o size=3m none disk || exit 77
         for target in disk/x.zarr disk/x.zarr.zip disk/x.h5 disk/x.tdb; do
@@ -256,7 +256,7 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
     for target in ["x.zarr", "x.zarr.zip", "x.h5", "x.tdb"] {
         let (failed, after) = rest.split_once("code 2\n").unwrap_or_else(|| panic!("{said}"));
         assert!(failed.contains("no space left on device"), "{said}");
-        // An array of TileDB is written anew: its fragment appears as a whole.
+        // A TileDB array is written from the beginning because its fragment appears as a whole.
         if target != "x.tdb" {
             assert!(
                 failed.contains("  help: --resume continues from ") && failed.contains(" of 8.0 MiB\n"),
@@ -278,7 +278,7 @@ fn a_full_disk_is_reported_and_the_run_can_be_resumed() {
 fn reports_the_file_size_limit() {
     let folder = TempDir::new().unwrap();
     let source = source(folder.path(), 8);
-    // The limit gives an error instead of a signal, like a full disk.
+    // Like a full disk, the limit causes an error instead of a signal.
     let script = r#"trap '' XFSZ; ulimit -f 2000; "$0" convert -q "$1" x.zarr.zip"#;
     let mut shell = Command::new("sh");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_hyperslab"), &source]);
@@ -330,7 +330,7 @@ fn rejects_invalid_targets_before_writing_anything() {
         assert_eq!((refused.code, refused.messages), (2, format!("error: {refusal}")), "{args:?}");
         assert_eq!(names(folder), before);
     }
-    // A folder that is there, and in which nothing can be made.
+    // An existing folder in which nothing can be created.
     if cfg!(target_os = "linux") {
         let refused = run(folder, &["convert", "ocean.nc", "/proc/x.zarr"]);
         let refusal = "error: /proc/x.zarr: /proc: no file can be created in this folder\n";
@@ -369,7 +369,7 @@ fn resumes_only_with_the_same_options() {
     let args = ["convert", "-q", &source, "x.zarr"];
     let left: PathBuf = folder.path().join(".x.zarr.hyperslab-partial/journal");
     let mut after = Duration::from_millis(20);
-    // Killed late enough to have written some chunks, and early enough to leave some.
+    // The run is killed late enough to have written some chunks, and early enough to leave others unwritten.
     while !(killed(folder.path(), &args, after)
         && fs::read_to_string(&left).is_ok_and(|lines| lines.lines().count() > 3))
     {

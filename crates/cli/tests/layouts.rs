@@ -2,7 +2,7 @@
 
 use crate::command::hyperslab;
 
-/// Converts ocean.nc with these options, and returns the answer of a second command on the result.
+/// Converts ocean.nc with these options, and returns the answer of a second command that runs on the result.
 fn converted(options: &[&str], then: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("ocean.zarr");
@@ -19,7 +19,7 @@ fn applies_the_options_for_chunks_shards_and_filters() {
     let described = converted(&options, &["describe", "STORE:/salinity"]);
     assert!(described.contains("chunk: [1, 1, 3, 8]\n"), "{described}");
     assert!(described.contains("shard: [2, 1, 3, 8]\n"), "{described}");
-    // The dimensions of the array come before it.
+    // The dimensions of the array are described before it.
     let (_, salinity) = described.split_once("  salinity:").unwrap();
     assert!(!salinity.contains("filter:"), "{described}");
     let described = converted(&options, &["describe", "STORE:/temperature"]);
@@ -67,13 +67,13 @@ fn long_texts_are_converted_and_compared_within_the_memory() {
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [10]}},
         "chunk_key_encoding": {"name": "default"}, "fill_value": "", "codecs": [{"name": "vlen-utf8"}]}"#;
     fs::write(store.join("zarr.json"), array).unwrap();
-    // 500 chunks of 10 texts of 100 kB. All are the same file.
+    // 500 chunks of 10 strings of 100 kB. All chunks are the same file.
     let text = [100_000_u32.to_le_bytes().to_vec(), vec![b'x'; 100_000]].concat();
     fs::write(store.join("c/0"), [10_u32.to_le_bytes().to_vec(), text.repeat(10)].concat()).unwrap();
     for chunk in 1..500 {
         fs::hard_link(store.join("c/0"), store.join(format!("c/{chunk}"))).unwrap();
     }
-    // The whole takes 500 MB, and so does each box of some thousand texts.
+    // The whole array takes 500 MB, and so does each box of several thousand strings.
     let script = r#"ulimit -v 450000
         "$0" convert -q -m 16MiB -j 2 -f zstd --verify texts.zarr a.zarr && "$0" diff -m 16MiB -j 2 texts.zarr a.zarr"#;
     let mut shell = std::process::Command::new("sh");

@@ -1,11 +1,11 @@
-//! Pages of the documentation: links lead somewhere, the book has every page, and what is claimed has its tests.
+//! Pages of the documentation: links lead somewhere, the book contains every page, and claims are backed by tests.
 
 use crate::pages::{pages, root};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Where files of the project are found by readers of the book and of crates.io.
+/// The addresses at which readers of the book and of crates.io find files of the project.
 const REPOSITORY: [&str; 2] = [
     "https://github.com/hyperslab/hyperslab/blob/main/",
     "https://github.com/hyperslab/hyperslab/tree/main/",
@@ -15,7 +15,7 @@ fn read(page: &Path) -> String {
     fs::read_to_string(root().join(page)).unwrap()
 }
 
-/// The page without blocks and words of code, which have no links.
+/// The page without code blocks and inline code, which contain no links.
 fn prose(page: &str) -> String {
     let mut prose = String::new();
     for (index, part) in page.split("```").enumerate() {
@@ -33,7 +33,7 @@ fn targets(page: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The names by which headings of a page are linked, as code hosts and mdBook make them.
+/// The anchors of the headings of a page, in the form that code hosts and mdBook generate.
 fn anchors(page: &str) -> BTreeSet<String> {
     let outside = page.split("```").step_by(2);
     let headings = outside.flat_map(str::lines).filter_map(|line| line.strip_prefix('#'));
@@ -72,7 +72,7 @@ fn links_lead_to_files_and_headings_that_exist() {
             };
             let shown = format!("{}: {target}", page.display());
             assert!(root().join(&linked).exists(), "{shown}");
-            // The book has the pages of docs/, crates.io only those of one crate.
+            // The book contains the pages of docs/, and crates.io only those of one crate.
             let has_only = ["docs", "crates"].iter().find(|folder| page.starts_with(folder));
             assert!(
                 place.contains("://") || has_only.is_none_or(|folder| linked.starts_with(folder)),
@@ -96,7 +96,7 @@ fn the_book_has_every_page_of_the_documentation_once() {
     assert_eq!(listed, written);
 }
 
-/// The rows of the first table of a page after the heading, by columns.
+/// The rows of the first table after the heading, split into columns.
 fn table(page: &str, heading: &str) -> Vec<Vec<String>> {
     let (_, rest) = page.split_once(heading).unwrap();
     let lines = rest.lines().skip_while(|line| !line.starts_with('|'));
@@ -127,7 +127,7 @@ fn every_tick_of_the_comparison_has_tests_that_exist() {
     }
 }
 
-/// All tests of the crates as one text.
+/// Collects all tests of the crates into one text.
 fn collect(folder: &Path, text: &mut String) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -81,7 +81,7 @@ fn a_pattern_makes_one_table() {
     let none = hyperslab(["ls", "ocean.nc:/**/*@absent"]);
     assert_eq!(none.code, 2);
     assert!(none.messages.contains("no attribute matches"), "{}", none.messages);
-    // Other verbs leave out the objects without the attribute too.
+    // Other verbs also leave out the objects without the attribute.
     let digests = hyperslab(["digest", "ocean.nc:/**/*@units"]);
     assert_eq!((digests.code, digests.answer.lines().count()), (0, 9), "{}", digests.messages);
 }
@@ -118,7 +118,7 @@ fn lists_are_as_wide_as_the_terminal_and_whole_in_files() {
         assert_eq!(shown.contains('…'), width < 150, "{shown}");
         assert_eq!(shown.lines().count(), piped.lines().count());
     }
-    // A compound is listed with its members, where there is room.
+    // A compound is listed with its members where there is room.
     let whole = on_terminal_of(&examples(), &["ls", "tides.zarr:/harmonics"], false, Some(200));
     assert!(whole.contains("compound(name:string;speed:float64;order:uint8)"), "{whole}");
     let narrow = on_terminal_of(&examples(), &["ls", "tides.zarr:/harmonics"], false, Some(60));

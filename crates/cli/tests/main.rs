@@ -1,4 +1,4 @@
-//! Tests of the command as users run it.
+//! Tests the command as users run it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 

@@ -1,4 +1,4 @@
-//! NetCDF classic files that the command writes: which version, and what it says of what no version holds.
+//! NetCDF classic files written by the command: the version used, and the report on what no version can represent.
 
 use crate::command::{Ran, examples, prepared, ran};
 use std::fs;

@@ -1,4 +1,4 @@
-//! NetCDF-4 files that the command writes: what they hold is what their sources hold, in NetCDF's words.
+//! NetCDF-4 files written by the command contain what their sources contain, expressed in NetCDF's terms.
 
 use crate::command::{Ran, examples, prepared, ran};
 use std::fs;
@@ -129,12 +129,12 @@ fn the_classic_model_has_no_groups_and_few_types() {
     assert_eq!((done.code, done.messages.as_str()), (0, ""));
     let raw = run(folder.path(), &["describe", "--raw", "a.nc"]).answer;
     assert!(raw.contains("_nc3_strict"), "{raw}");
-    // Whoever writes it again stays within the classic model.
+    // Writing the file again stays within the classic model.
     assert_eq!(run(folder.path(), &["convert", "-q", "a.nc", "b.nc"]).code, 0);
     assert!(run(folder.path(), &["describe", "--raw", "b.nc"]).answer.contains("_nc3_strict"));
 }
 
-/// Names that NetCDF forbids, with all kinds of owners.
+/// Names that NetCDF forbids, for all kinds of objects.
 const FORBIDDEN: &str = r#"
 /:
   attributes:
@@ -164,7 +164,7 @@ const FORBIDDEN_IN_GROUPS: &str = r#"
     named: {shape: [], type: "/@g/@point", value: {"@x": 1, "y ": 2}}
 "#;
 
-/// The lines of `digest`, each without the room between columns.
+/// The lines of `digest`, each without the padding between columns.
 fn digests(folder: &Path, of: &str) -> Vec<String> {
     let answer = run(folder, &["digest", of]).answer;
     answer.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
@@ -188,7 +188,7 @@ fn names_that_netcdf_forbids_are_restored() {
         assert_eq!(digests(folder.path(), "a.nc"), source, "{format}");
         let diff = run(folder.path(), &["diff", "doc.yaml", "a.nc"]);
         assert_eq!((diff.code, diff.answer.as_str()), (0, ""), "{format}");
-        // The file has other names, and what restores them.
+        // The file contains other names, and a record to restore the original ones.
         let raw = run(folder.path(), &["ls", "-r", "--raw", "a.nc"]).answer;
         assert!(raw.contains("_40a") && !raw.contains("@a"), "{format}: {raw}");
         let raw = run(folder.path(), &["describe", "--raw", "a.nc"]).answer;

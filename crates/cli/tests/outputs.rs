@@ -1,4 +1,4 @@
-//! The file of `-o`: it appears when it is complete, and replaces nothing that must stay.
+//! The output file of `-o` appears only when it is complete, and replaces nothing that must be kept.
 
 use crate::command::{Ran, examples, prepared, ran};
 use std::fs;
@@ -9,7 +9,7 @@ fn run(folder: &Path, args: &[&str]) -> Ran {
     ran(prepared(args).current_dir(folder).output().unwrap())
 }
 
-/// A folder with a copy of some examples and of a file that reads others.
+/// A folder with copies of some examples and of a file that reads others.
 fn place() -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in ["ocean.nc", "buoys.yaml"] {
@@ -26,7 +26,7 @@ fn place() -> TempDir {
     folder
 }
 
-/// The names and contents of all files in a folder and below.
+/// The names and contents of all files in and below a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut left = vec![folder.to_owned()];
@@ -137,15 +137,15 @@ fn a_text_is_replaced_by_a_complete_answer_alone() {
         assert!(failed.messages.ends_with(note), "{}", failed.messages);
         assert_eq!(files(folder), before, "{args:?}");
     }
-    // The answer of `diff` is that they differ.
+    // The answer of `diff` is that the files differ.
     let differs = run(folder, &["diff", "ocean.nc", "buoys.yaml", "-o", "answer.txt"]);
     assert_eq!(differs.code, 1);
     assert!(fs::read_to_string(&text).unwrap().ends_with("differ\n"));
-    // A log has the errors too.
+    // A log also contains the errors.
     let logged = run(folder, &["check", "missing.nc", "--as", "sarif", "-o", "answer.txt"]);
     assert_eq!(logged.code, 2);
     assert!(fs::read_to_string(&text).unwrap().contains("toolExecutionNotifications"));
-    // A directory whose stores are listed is not a source.
+    // A directory is not a source if only its stores are listed.
     assert_eq!(run(folder, &["ls", ".", "-o", "answer.txt"]).code, 0);
     assert!(fs::read_to_string(&text).unwrap().contains("ocean.nc"));
     let long = "n".repeat(250);
@@ -195,7 +195,7 @@ fn pipes_devices_and_open_files_are_written_to_directly() {
     assert_eq!(fs::read_to_string(folder.join("appended")).unwrap(), format!("before\n{expected}"));
 }
 
-/// A full disk and a limit on the size of files both end a write with an error.
+/// Like a full disk, a limit on the size of files ends a write with an error.
 #[test]
 #[cfg(target_os = "linux")]
 fn what_cannot_be_written_is_named_and_leaves_the_old_file() {
@@ -214,7 +214,7 @@ fn what_cannot_be_written_is_named_and_leaves_the_old_file() {
     assert!(full.messages.contains("file too large"), "{}", full.messages);
     assert_eq!(files(folder), before);
 
-    // Nobody may create files there, not even root.
+    // Nobody can create files there, not even root.
     let refused = run(folder, &["show", "ocean.nc:/lat", "-o", "/sys/answer.csv"]);
     assert_eq!(refused.code, 2, "{}", refused.messages);
     assert!(refused.messages.starts_with("error: /sys/"), "{}", refused.messages);

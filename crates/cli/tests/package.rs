@@ -1,4 +1,4 @@
-//! What is published: one version everywhere, and crates with all that crates.io shows.
+//! Published packages have the same version everywhere, and crates have everything that crates.io shows.
 
 use crate::command::hyperslab;
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn one_version_is_in_the_manifests_the_changelog_the_manual_and_the_command() {
     for member in members() {
         assert_eq!(member["version"], VERSION, "{}", member["name"]);
         for used in member["dependencies"].as_array().unwrap() {
-            // Crates of the workspace ask for this version of each other; a crate's tests use the crate itself.
+            // Crates of the workspace depend on this version of each other. A crate's tests use the crate itself.
             let is_ours = used["path"].is_string() && used["name"] != member["name"];
             let wanted = format!("^{VERSION}");
             assert!(!is_ours || used["req"] == wanted.as_str(), "{} asks for {used}", member["name"]);
@@ -77,7 +77,7 @@ fn every_crate_but_the_tasks_has_all_that_crates_io_shows() {
     }
 }
 
-/// Those of the categories of crates.io that fit, which ignores others.
+/// The categories of crates.io that fit. Unknown categories are ignored there.
 const CATEGORIES: &[&str] = &[
     "command-line-utilities",
     "compression",

@@ -1,4 +1,4 @@
-//! The commands on all pages of the documentation, run as a reader runs them.
+//! Runs the commands on all pages of the documentation as a reader would.
 
 use crate::command::{examples, prepared, ran};
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) fn pages() -> Vec<PathBuf> {
 
 /// A block of a page between fences.
 struct Block {
-    /// The word behind the first fence.
+    /// The word after the opening fence.
     language: String,
     text: String,
 }
@@ -67,7 +67,8 @@ fn commands_on_every_page_print_what_the_page_shows() {
     assert!(shown >= 40, "{shown}");
 }
 
-/// The number of commands in a block, after all of them ran in the folder and printed what stands below them.
+/// Runs the commands of a block in the folder, checks that they print what is shown below them, and returns their
+/// number.
 fn are_true(page: &Path, block: &str, folder: &Path) -> usize {
     let mut commands = Vec::new();
     for line in block.lines() {
@@ -89,7 +90,7 @@ fn are_true(page: &Path, block: &str, folder: &Path) -> usize {
     commands.len()
 }
 
-/// A line for a shell that finds the command.
+/// Prepares a line for a shell that finds the command.
 fn in_shell(line: &str, folder: &Path) -> Command {
     let hyperslab = prepared([""; 0]);
     let place = Path::new(hyperslab.get_program()).parent().unwrap();
@@ -114,7 +115,7 @@ fn copied_examples() -> TempDir {
     place
 }
 
-/// Whether a text equals the printed one. A line `…` stands for any number of lines.
+/// Whether a text equals the printed text. A line `…` stands for any number of lines.
 fn agrees(wanted: &str, found: &str) -> bool {
     let wanted: Vec<&str> = wanted.lines().collect();
     let found: Vec<&str> = found.lines().collect();
@@ -139,10 +140,10 @@ fn an_ellipsis_stands_for_omitted_lines() {
     assert!(!agrees("a\n…\nd", "a\nb"));
 }
 
-/// Commands that install something, which no test of a page runs.
+/// Commands that install something, which the tests of the pages do not run.
 const INSTALLS: &[&str] =
     &["cargo install ", "sudo apt install ", "sudo tar -xzf ", "sha256sum --check ", "pip install "];
-/// Commands of other blocks that need what only a user has.
+/// Commands in other blocks that need something only a user has.
 const PERSONAL: &[&str] = &["hyperslab completions bash > ~/", "hyperslab man convert | man -l -"];
 
 #[test]
@@ -163,7 +164,7 @@ fn every_block_of_commands_or_code_is_run_by_a_test_or_installs_something() {
                     let run = ["docs/xarray.md", "docs/python.md", "crates/python/README.md"].map(Path::new);
                     assert!(run.contains(&&*name), "{shown}");
                 }
-                // Tests of the documentation of a crate.
+                // These are documentation tests of a crate.
                 "rust" | "rust,no_run" => {
                     let is_included = name.starts_with("crates")
                         || [Path::new("README.md"), Path::new("docs/library.md")].contains(&&*name);

@@ -1,18 +1,18 @@
-//! The picture of a terminal in the README, drawn of what the command prints.
+//! The picture of a terminal in the README, drawn from what the command prints.
 
 use crate::command::{examples, prepared};
 use crate::golden::holds;
 use crate::terminal::shown_by;
 use std::fmt::Write as _;
 
-/// Columns of the terminal, which fit the widest line, and the size of a character in the picture.
+/// The number of columns of the terminal, which fits the widest line. `CELL` is the size of a character in the picture.
 const COLUMNS: usize = 104;
 const CELL: (f32, f32) = (8.5, 19.0);
 const MARGIN: f32 = 22.0;
 /// The height of the bar with the three buttons.
 const BAR: f32 = 34.0;
 
-/// The commands in the picture, and of how many lines of output it is.
+/// The commands in the picture, each with the maximum number of output lines shown.
 const COMMANDS: &[(&[&str], usize)] = &[
     (&["ls", "ocean.nc"], 17),
     (&["show", "ocean.nc:/salinity", "--decode", "-s", "time=2024-03-08,depth==25"], 5),
@@ -20,8 +20,8 @@ const COMMANDS: &[(&[&str], usize)] = &[
     (&["show", "ocean.nc:/temprature"], 2),
 ];
 
-/// A style of text, by the code that asks a terminal for it: its name and colour in the picture. The picture has a dark
-/// background of its own, so that it is legible on pages of any colour.
+/// Text styles: the terminal code of each style, and its name and colour in the picture. The picture has its own dark
+/// background, so it is legible on pages of any colour.
 const STYLES: &[(&str, &str, &str)] = &[
     ("2", "dim", "#8b98a9"),
     ("31", "red", "#ff8a80"),
@@ -90,7 +90,7 @@ fn picture(lines: &[String]) -> String {
     svg + "</svg>\n"
 }
 
-/// A line with the styles as elements. A code is `\u{1b}[…m`; 0 ends all.
+/// A line with its styles as SVG elements. A code has the form `\u{1b}[…m`, and 0 ends all styles.
 fn styled(line: &str) -> String {
     let escaped = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let mut pieces = escaped.split("\u{1b}[");

@@ -1,11 +1,11 @@
-//! Drawings of arrays, on terminals, in pipes and as pictures.
+//! Drawings of arrays on terminals, in pipes and as pictures.
 
 use crate::command::{Ran, examples, hyperslab, prepared, ran};
 use crate::golden::holds;
 use std::fs;
 use tempfile::TempDir;
 
-/// The lines that are drawn in a file of this width.
+/// The lines drawn to a file with this width.
 fn drawn(width: usize, args: &[&str]) -> Ran {
     let mut command = prepared([&["show", "--plot"], args].concat());
     command.env("COLUMNS", width.to_string());
@@ -103,7 +103,7 @@ fn terminals_get_half_blocks_in_colours_that_they_have() {
         crate::terminal::shown_by(command)
     };
     let true_colour = on_terminal(&[("COLORTERM", "truecolor")]);
-    // The warmest and the coldest cell in the colours of the ends, and missing ones without colour.
+    // The warmest and coldest cells have the colours of the two ends of the scale, and missing cells have no colour.
     for part in ["38;2;253;231;37", "38;2;68;1;84", "▀", "\u{1b}[2m·", "· missing"] {
         assert!(true_colour.contains(part), "{part}:\n{true_colour}");
     }
@@ -154,7 +154,7 @@ mod pictures {
         assert_eq!(names, 4, "nothing hidden stays beside the pictures");
     }
 
-    /// Every element ends, in its order, and no text has markup.
+    /// Checks that elements are properly nested and closed, and that no text contains markup.
     fn assert_well_formed(svg: &str) {
         let mut open = Vec::new();
         for tag in svg.split('<').skip(1) {
@@ -187,7 +187,7 @@ mod pictures {
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
         assert_eq!(hyperslab(["show", "ocean.nc:/lat", option.as_str()]).code, 0);
         assert!(fs::read_to_string(&old).unwrap().starts_with("<svg"));
-        // As with -o, a file with data is only replaced if that is asked for.
+        // As with -o, a data file is replaced only on request.
         fs::copy(examples().join("ocean.nc"), &old).unwrap();
         let kept = hyperslab(["show", "ocean.nc:/lat", option.as_str()]);
         assert!(kept.code == 2 && kept.messages.contains("--overwrite replaces it"), "{}", kept.messages);

@@ -13,7 +13,7 @@ fn answer(args: &[&str]) -> String {
     ran.answer
 }
 
-/// A store with one array of float64, all of it in its first chunk.
+/// A store with one float64 array, whose only stored chunk is the first one.
 fn store(extents: &str, chunk: &str, attributes: &str, chunk_of: &[f64]) -> (TempDir, String) {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("made.zarr");

@@ -1,4 +1,4 @@
-//! Messages name lines that work: the tests take the line out of the message and run it in a shell.
+//! Messages suggest command lines that work: the tests take the line from the message and run it in a shell.
 
 use crate::command::{Ran, examples, prepared, ran};
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A folder with examples, in which lines may write.
+/// A folder with examples, which command lines may write to.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     for name in ["ocean.nc", "userblock.h5", "groups_new.h5", "buoys.yaml"] {
         fs::copy(examples().join(name), dir.path().join(name)).unwrap();
     }
     fs::copy(examples().join("ocean.nc"), dir.path().join("it's an ocean.nc")).unwrap();
-    // A daily time axis with a position for each number that looks like a year.
+    // A daily time axis that is long enough to have a position for every number that looks like a year.
     let days =
         "# NDL 0.6.1\ndimcoords:\n  time: {size: 3000, type: int32, value: {linear: {start: 0, step: 1}}}\n";
     let values: Vec<String> = (0..3000).map(|day| day.to_string()).collect();
@@ -29,7 +29,7 @@ fn run(folder: &Path, args: &[&str]) -> Ran {
     ran(prepared(args).current_dir(folder).output().unwrap())
 }
 
-/// The line in a message.
+/// The command line in a message.
 fn line(messages: &str) -> &str {
     let begin = messages.find("`hyperslab ").unwrap_or_else(|| panic!("no line in: {messages}")) + 1;
     messages[begin..].split_once('`').unwrap().0
@@ -43,7 +43,7 @@ fn in_shell(folder: &Path, line: &str) -> Ran {
     ran(shell.output().unwrap())
 }
 
-/// Runs wrong arguments, which must fail with a message that names `expected`, and then this line, which must work.
+/// Runs wrong arguments, which must fail with a message that suggests `expected`, and then that line, which must work.
 fn leads_to(folder: &Path, args: &[&str], expected: &str) -> Ran {
     let wrong = run(folder, args);
     assert!(wrong.code > 0, "{args:?}");
@@ -106,7 +106,7 @@ fn a_position_that_looks_like_a_year_is_told() {
     let year = in_shell(place.path(), line(&taken.messages));
     assert_eq!((year.code, year.messages.as_str()), (0, ""));
     assert!(year.answer.contains("730") && year.answer.contains("1095"), "{}", year.answer);
-    // Other positions, and other dimensions, are not years.
+    // Other positions are not years, and quiet runs print no notes.
     assert_eq!(run(place.path(), &["stat", "days.yaml:/x", "-s", "time=202"]).messages, "");
     assert_eq!(run(place.path(), &["-q", "stat", "days.yaml:/x", "-s", "time=2020"]).messages, "");
 }
@@ -201,7 +201,7 @@ fn verbs_of_other_commands_lead_to_those_that_do_it_here() {
         let right = in_shell(place.path(), expected);
         assert_eq!(right.code, 0, "{expected}: {}", right.messages);
     }
-    // A file of such a name is a location.
+    // A file with such a name is a location.
     fs::copy(place.path().join("userblock.h5"), place.path().join("info")).unwrap();
     assert_eq!(run(place.path(), &["info"]).code, 0);
 }
@@ -227,7 +227,7 @@ fn variables_as_words_of_their_own_lead_to_locations() {
         assert_eq!(run(place.path(), &["convert", "ocean.nc", name, "-s", part, "-q"]).code, 0);
     }
     for (args, expected) in [
-        // Both sides of a comparison, and all stores that are joined, but never what is written.
+        // Both sides of a comparison and all stores that are joined get the variable, but never the target.
         (
             &["diff", "-v", "lat", "winter.nc", "spring.nc"][..],
             "hyperslab diff winter.nc:/lat spring.nc:/lat",

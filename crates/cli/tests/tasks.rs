@@ -1,4 +1,4 @@
-//! The tasks of three trades, typed by habit, and what the command says: docs/status/tasks.md.
+//! The tasks of three trades, typed by habit, and the answers of the command, as listed in docs/status/tasks.md.
 
 use crate::command::{Ran, examples, prepared, ran};
 use crate::golden;
@@ -7,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A task, as somebody types it who has not read the help.
+/// A task as typed by somebody who has not read the help.
 struct Task {
     wish: &'static str,
-    /// A line of a shell; `hyperslab` stands for the command.
+    /// A shell command line, in which `hyperslab` stands for the command.
     typed: &'static str,
     code: i32,
-    /// A part of the line that answers.
+    /// A part of the output line that answers the question.
     says: &'static str,
 }
 
@@ -345,7 +345,7 @@ const BEAMLINE: &[Task] = &[
 const TRADES: &[(&str, &[Task])] =
     &[("Climate and ocean", CLIMATE), ("High-performance computing", COMPUTING), ("Beamline", BEAMLINE)];
 
-/// A folder with the examples, a master file with its data, and files that are damaged or no data.
+/// A folder with the examples, a master file with its data files, and files that are damaged or contain no data.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let nexus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hyperslab/tests/data/nexus");
@@ -371,7 +371,7 @@ fn place() -> TempDir {
     dir
 }
 
-/// A shell that runs a line in `folder`, on lines of `width` columns.
+/// A shell that runs a command line in `folder` with a width of `width` columns.
 fn shell(folder: &Path, line: &str, width: usize) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("hyperslab() {{ \"$HYPERSLAB\" \"$@\"; }}\n{line}")]);
@@ -403,7 +403,7 @@ fn each_task_is_answered_as_the_table_says() {
                 continue;
             };
             let cell = |text: &str| text.trim().replace('|', "\\|");
-            // Times and folders differ from run to run.
+            // Durations and folders differ from run to run.
             let line = line.replace(&*place.path().to_string_lossy(), "…");
             let whole = line.split_once(" in ").filter(|_| line.starts_with("wrote "));
             let line = whole.map_or(&*line, |(before, _)| before);
@@ -429,12 +429,12 @@ What people type by habit before they read any help, and the line of the output 
 another command, the answer is a message with the line that works here; a test runs it. Written by a test
 (`crates/cli/tests/tasks.rs`), which also runs each line on terminals of 40, 80 and 200 columns.";
 
-/// A text as code of Markdown, which may have backticks itself.
+/// A text as Markdown code. The text may itself contain backticks.
 fn in_code(text: &str) -> String {
     if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
-/// On a terminal, tables fit its width, and the answers are the same.
+/// On a terminal, tables fit its width and the answers are the same.
 #[cfg(target_os = "linux")]
 #[test]
 fn tasks_are_answered_on_narrow_and_wide_terminals() {
@@ -446,7 +446,7 @@ fn tasks_are_answered_on_narrow_and_wide_terminals() {
             if width == 200 && !shown.lines().any(|line| is_answer(task, line)) {
                 wrong.push_str(&format!("{}: no {:?} in:\n{shown}", task.typed, task.says));
             }
-            // Tables are cut to the terminal, but not below 60 columns.
+            // Tables are cut to the width of the terminal, but not below 60 columns.
             let is_list =
                 task.typed.starts_with("hyperslab ls") && task.code == 0 && !task.typed.contains(['1', '{']);
             if is_list && !task.typed.contains("--json") {
@@ -462,7 +462,7 @@ fn tasks_are_answered_on_narrow_and_wide_terminals() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// The lines that messages name work.
+/// The command lines that messages suggest work.
 #[test]
 fn lines_that_answers_suggest_work() {
     let place = place();

@@ -1,4 +1,4 @@
-//! Hostile names, texts, arguments and messages on a terminal.
+//! Hostile names, strings, arguments and messages on a terminal.
 
 use crate::command::prepared;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A name that would colour the terminal, write from right to left, and add a line.
+/// A name that would colour the terminal, write from right to left and add a line.
 const HOSTILE: &str = "a\u{1b}[41m\u{202e}b\u{2028}\u{200b}\u{9b}5mc\nINJECTED";
 
 /// What the command writes to a terminal, on both streams.
@@ -18,7 +18,7 @@ fn on_terminal(folder: &Path, args: &[&str], color: bool) -> String {
     on_terminal_of(folder, args, color, None)
 }
 
-/// As [`on_terminal`], with another width.
+/// Like [`on_terminal`], with a different width.
 pub(crate) fn on_terminal_of(folder: &Path, args: &[&str], color: bool, width: Option<usize>) -> String {
     let mut command = prepared(args);
     command.current_dir(folder);
@@ -40,12 +40,12 @@ pub(crate) fn shown_by(mut command: Command) -> String {
     let slave = File::options().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
     command.stdout(Stdio::from(slave.try_clone().unwrap())).stderr(Stdio::from(slave));
     let mut child = command.spawn().unwrap();
-    // The last ends of the terminal outside of the process.
+    // These are the last file descriptors of the terminal outside the process.
     drop(command);
     let mut shown = Vec::new();
     let mut piece = [0; 4096];
     let mut master = File::from(master);
-    // When nobody can write any more, reading fails.
+    // Reading fails once nobody can write any more.
     while let Ok(len @ 1..) = master.read(&mut piece) {
         shown.extend_from_slice(&piece[..len]);
     }
@@ -53,7 +53,7 @@ pub(crate) fn shown_by(mut command: Command) -> String {
     String::from_utf8(shown).unwrap().replace("\r\n", "\n")
 }
 
-/// The text without our own colours and the line of the progress.
+/// The text without our own colours and the progress line.
 fn without_own(text: &str) -> String {
     let mut text = text.replace("\r\u{1b}[K", "");
     for code in ["", "0", "1", "2", "4", "31", "32", "33", "34", "36", "91", "92", "93", "94", "96"] {
@@ -68,7 +68,7 @@ fn is_obeyed(c: char) -> bool {
     hides || c == '\u{61c}' || c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// The hostile stores: HDF5, Zarr, and documents.
+/// A folder with the hostile stores: HDF5, Zarr and documents.
 fn place() -> TempDir {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -86,7 +86,7 @@ fn place() -> TempDir {
     let group = |attributes: &str| {
         format!(r#"{{"zarr_format": 3, "node_type": "group", "attributes": {{{attributes}}}}}"#)
     };
-    // Files cannot have some of these names in all file systems; Zarr's keys are those of a directory here.
+    // Not every file system allows all of these characters in file names, and Zarr keys are paths in a directory here.
     let name = HOSTILE.replace('\n', "");
     fs::create_dir_all(at("hostile.zarr").join(&name)).unwrap();
     fs::write(at("hostile.zarr/zarr.json"), group(&format!("{quoted}: {quoted}"))).unwrap();
@@ -102,7 +102,7 @@ fn place() -> TempDir {
     folder
 }
 
-/// The text in double quotes, by the rules that JSON and YAML have in common.
+/// The text in double quotes, following the rules common to JSON and YAML.
 fn in_quotes(text: &str) -> String {
     let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
     format!("\"{escaped}\"")
@@ -203,7 +203,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_verb() {
         assert!(!shown.is_empty() || args[0] == "files" || args[0] == "diff", "{args:?}");
         let left = without_own(&shown);
         assert!(!left.contains(is_obeyed), "{args:?}: {left:?}");
-        // A line that a name has made.
+        // A line that a name has injected.
         let is_made = |line: &str| line.trim_start_matches([' ', '>', '"']).starts_with("INJECTED");
         assert!(!left.lines().any(is_made), "{args:?}: {left}");
     }
@@ -220,7 +220,7 @@ fn pipes_get_names_and_values_as_they_are() {
         run(&["show", "hostile.h5:/plain", "--as", "csv"]),
         "dim_0,plain\n0,\u{1b}[41mone\u{202e}\n1,two\u{7}\n"
     );
-    // A string of Python, without a line break that would end it.
+    // A Python string, without a line break that would end it.
     let npy = crate::command::prepared(["show", "hostile.h5:/struct", "--as", "npy"])
         .current_dir(place.path())
         .output()

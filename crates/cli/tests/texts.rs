@@ -43,7 +43,7 @@ fn describing_a_description_changes_nothing() {
     for path in documents {
         let name = path.display();
         let text = fs::read_to_string(&path).unwrap();
-        // A description with full `storage` shows all of it again only with `--storage=full`.
+        // A description with full `storage` is reproduced completely only with `--storage=full`.
         let detail = if path.ends_with("ocean_full.yaml") { "--storage=full" } else { "--storage=brief" };
         let mut args = vec!["describe", detail, path.to_str().unwrap()];
         if path.extension().is_some_and(|suffix| suffix == "json") {

@@ -4,7 +4,7 @@ use crate::interrupted::run;
 use std::fs;
 use tempfile::TempDir;
 
-/// A dense array whose columns have labels.
+/// A dense array with a dimension label for its columns.
 fn labelled(order: &str) -> String {
     format!(
         "dimcoords:

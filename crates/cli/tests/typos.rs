@@ -1,4 +1,4 @@
-//! Mistyped lines and files that are not data: the messages stay as they are, and each has one next step.
+//! Mistyped lines and files that are not data: the messages do not change, and each suggests one next step.
 
 use crate::command::{examples, prepared, ran};
 use crate::golden::holds;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// Lines as people mistype them.
 const MISTYPED: &[&str] = &[
-    // Files that are not there.
+    // Files that do not exist.
     "ls ocean.cn",
     "ls Ocean.nc",
     "ls ocean",
@@ -18,7 +18,7 @@ const MISTYPED: &[&str] = &[
     "show nothing_like_it",
     "stat osean.nc:/lat",
     "convert ocean.cn out.zarr",
-    // Files that are not data, or damaged.
+    // Files that are not data or are damaged.
     "ls empty.h5",
     "ls noise.h5",
     "ls notes.txt",
@@ -34,7 +34,7 @@ const MISTYPED: &[&str] = &[
     "describe broken.zarr",
     "describe bad.yaml",
     "convert bad.yaml out.zarr",
-    // Objects and attributes that are not there.
+    // Objects and attributes that do not exist.
     "ls ocean.nc:/wavse",
     "ls ocean.nc:/waves/hight",
     "ls ocean.nc:/lat/x",
@@ -99,7 +99,7 @@ const MISTYPED: &[&str] = &[
     "descirbe ocean.nc",
 ];
 
-/// A folder with example files and with files that are none.
+/// A folder with example files and with files that are not valid data.
 fn place() -> TempDir {
     let dir = TempDir::new().unwrap();
     let at = |name: &str| dir.path().join(name);
@@ -157,7 +157,7 @@ fn messages_about_mistyped_lines_stay_the_same_and_each_names_one_next_step() {
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with("out")), "{left:?}");
 }
 
-/// Lines that a message prints as they are work.
+/// Lines printed in a message work as printed.
 #[cfg(unix)]
 #[test]
 fn the_line_that_a_message_suggests_works() {
@@ -175,7 +175,7 @@ fn the_line_that_a_message_suggests_works() {
         shell.args(["-c", &script]).env("HYPERSLAB", env!("CARGO_BIN_EXE_hyperslab"));
         let ran = ran(shell.current_dir(place.path()).output().unwrap());
         assert_eq!(ran.code, 0, "{line}: {suggested}: {}", ran.messages);
-        // Targets make way for the next line.
+        // Targets are removed before the next line runs.
         for target in ["out.zarr", "ocean.zarr"] {
             let _ = fs::remove_dir_all(place.path().join(target));
         }

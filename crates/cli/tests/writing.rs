@@ -40,7 +40,7 @@ fn elements_changed_by_filters_are_a_loss() {
         for format in ["zarr3", "zarr2"] {
             let ran = run(&[&knowingly[..], &["--overwrite", "--format", format]].concat());
             assert_eq!(ran.code, 0, "{}", ran.messages);
-            // Elements that the filters have changed once are not changed again, with any chunks.
+            // Elements that the filters have already changed are not changed again, whatever the chunks.
             for again in ["zarr3", "zarr2"] {
                 let ran = run(&[
                     "convert",
@@ -265,12 +265,12 @@ fn several_sources_become_stores_in_a_folder() {
         assert!(folder.path().join("out").join(name).join(".zgroup").exists(), "{name}");
         assert!(ran.messages.contains(&format!("out/{name}: ")), "{}", ran.messages);
     }
-    // What failed does not stop the others, and the worst code counts.
+    // A failure does not stop the other conversions, and the worst exit code counts.
     let ran = run(&["convert", "missing.nc", "strings.nc", "IN/out", "--format", "zarr3"]);
     assert_eq!(ran.code, 2, "{}", ran.messages);
     assert!(ran.messages.contains("missing.nc: "), "{}", ran.messages);
     assert!(folder.path().join("out/strings.zarr/zarr.json").exists());
-    // One source, too; shells complete names of stores with a slash.
+    // A single source also works. Shells complete the names of stores with a slash.
     assert_eq!(run(&["convert", "-q", "buoys.yaml", "IN/out/", "--format", "zarr3"]).code, 0);
     assert!(folder.path().join("out/buoys.zarr/zarr.json").exists());
     assert_eq!(run(&["convert", "-q", "buoys.yaml", "IN/out/buoys.zarr/", "--overwrite"]).code, 0);

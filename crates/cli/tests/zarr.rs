@@ -1,4 +1,4 @@
-//! Zarr stores: directories, zip files, and paths inside of them.
+//! Zarr stores: directories, zip files and paths inside them.
 
 use crate::command::{Ran, hyperslab, prepared, ran};
 use crate::golden::holds;
@@ -170,7 +170,7 @@ fn symbolic_links_are_told_and_lead_on() {
     );
 }
 
-/// What a link leads to may be an array that other readers show.
+/// A link may lead to an array that other readers show.
 #[test]
 #[cfg(unix)]
 fn links_out_of_a_store_and_to_nothing_are_named_as_unreadable() {
@@ -231,7 +231,7 @@ fn chunks_and_coordinates_that_cannot_be_read_are_named() {
         let named = listed.messages.contains("a.zarr:/a: ");
         assert_eq!((listed.code, named), if args[1] == "-1q" { (0, false) } else { (1, true) }, "{args:?}");
     }
-    // What may be stored is not taken for fill values.
+    // Chunks that may be stored are not mistaken for fill values.
     let described = in_folder(folder.path(), &["describe", "--values", "a.zarr"]);
     assert_eq!(described.code, 1);
     assert!(described.messages.contains("a.zarr:/a: "), "{}", described.messages);
@@ -311,7 +311,7 @@ fn a_dry_run_shows_the_chunks_and_warns_of_many_small_ones() {
     let json: serde_json::Value = serde_json::from_str(&json.answer).unwrap();
     let found = json["chunks"].as_array().unwrap().iter().find(|of| of["path"] == "/temperature").unwrap();
     assert_eq!((&found["count"], &found["bytes"]), (&3.into(), &720.into()));
-    // One record a chunk, as netCDF-C writes along unlimited dimensions.
+    // One record per chunk, as netCDF-C writes along unlimited dimensions.
     let folder = tempfile::TempDir::new().unwrap();
     let document = folder.path().join("hourly.yaml");
     let text = "dimcoords:\n  time: {size: null, type: float64, storage: {size: 2000, chunk: [1], fillvalue: 1.0}}\n";

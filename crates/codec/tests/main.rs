@@ -1,4 +1,4 @@
-//! Decodes chunks of libhdf5. `golden.py` makes `golden.txt`.
+//! Decodes chunks written by libhdf5. `golden.py` makes `golden.txt`.
 
 #![allow(
     clippy::unwrap_used,
@@ -167,8 +167,8 @@ fn accepts_an_empty_blosc_chunk_with_block_size_0() {
     decode(&[codec("blosc lz4 5 byte 4 0")], &chunk, &mut [], &mut Scratch::default()).unwrap();
 }
 
-/// Encodes chunks that `foreign.py` reads with the libraries of the codecs, to the file that `HYPERSLAB_ENCODED`
-/// names.
+/// Encodes chunks to the file that `HYPERSLAB_ENCODED` names, for `foreign.py` to read with the libraries of the
+/// codecs.
 #[test]
 fn encodes_chunks_for_other_libraries() {
     let mut scratch = Scratch::new();
@@ -195,7 +195,7 @@ fn encodes_chunks_for_other_libraries() {
     }
 }
 
-/// Bytes that begin with noise, whose blocks this crate makes itself: of different distributions, with runs, and
+/// Bytes that begin with noise, whose blocks this crate makes itself: noise of different distributions, with runs, and
 /// before bytes that are searched for matches.
 fn noisy() -> Vec<(&'static str, Vec<u8>)> {
     let mut state = 1_u64;

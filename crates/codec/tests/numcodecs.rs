@@ -1,4 +1,4 @@
-//! Decodes bytes of numcodecs. `numcodecs_golden.py` makes `numcodecs.txt`.
+//! Decodes bytes encoded by numcodecs. `numcodecs_golden.py` makes `numcodecs.txt`.
 
 use super::bytes;
 use hyperslab_codec::{

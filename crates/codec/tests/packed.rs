@@ -1,4 +1,4 @@
-//! Decodes chunks of number codecs of libhdf5. `packed.py` makes `packed.txt`.
+//! Decodes chunks that libhdf5 encoded with codecs for numbers. `packed.py` makes `packed.txt`.
 
 use hyperslab_codec::{
     Codec, Nbit, NbitAtomic, NbitType, ScaleOffset, ScaleOffsetNumber, Scratch, Szip, Zfp,
@@ -37,7 +37,7 @@ fn codec(text: &str) -> Codec {
                 .into()
         }
         "zfp" => {
-            // The first word says whether decoded data equal the original exactly or nearly. The second is the
+            // The first word states whether decoded data equal the original exactly or nearly. The second is the
             // version of the plugin.
             let header = words.skip(2).flat_map(|word| u32::from_str_radix(word, 16).unwrap().to_le_bytes());
             Zfp::from_header(&header.collect::<Vec<_>>(), false).unwrap().into()
@@ -103,7 +103,7 @@ fn packs_the_same_bytes_as_libhdf5() {
             Codec::Szip(_) => assert_eq!(ours.len(), stored.len(), "{name}"),
             Codec::Zfp(_) if name.starts_with("zfp near") => continue,
             Codec::Zfp(_) => {
-                // Our streams are filled up to whole words of eight bytes.
+                // Our streams are padded to whole words of eight bytes.
                 let (ours, filling) = ours.split_at(stored.len());
                 assert_eq!((ours, filling), (&*stored, [0; 8].split_at(filling.len()).0), "{name}");
             }

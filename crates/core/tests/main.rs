@@ -1,4 +1,4 @@
-//! Trials against a file system that changes meanwhile.
+//! Tests against a file system that changes in the meantime.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 

@@ -1,6 +1,6 @@
 //! Folders and files swapped for symbolic links while they are opened: nothing outside is read, listed or written.
 //!
-//! `HYPERSLAB_RACES` asks for another number of seconds.
+//! `HYPERSLAB_RACES` sets another number of seconds.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -14,18 +14,18 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What attempts to get at a swapped file came to.
+/// The outcomes of attempts to access a swapped file.
 #[derive(Default, Debug)]
 struct Outcomes {
     inside: u64,
     refused: u64,
-    /// Anything else, a few of them word for word.
+    /// The first few of all other outcomes, word for word.
     wrong: Vec<String>,
     wrongs: u64,
 }
 
 impl Outcomes {
-    /// Notes an attempt that gave something `inside`, or else something from outside.
+    /// Records an attempt. `is_inside` decides whether what it found is from inside.
     fn note<T: std::fmt::Debug>(&mut self, what: &str, found: Result<T>, is_inside: impl Fn(&T) -> bool) {
         match found {
             Ok(found) if is_inside(&found) => self.inside += 1,
@@ -44,7 +44,7 @@ impl Outcomes {
     }
 }
 
-/// Ends the swapping, also when a test fails.
+/// Ends the swapping, even if a test fails.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -94,7 +94,7 @@ fn nothing_outside_is_reached_through_swapped_links() {
         let began = Instant::now();
         let mut outcomes = Outcomes::default();
         while began.elapsed() < seconds {
-            // Opened anew at times: what a store has learnt about its folders may differ.
+            // Everything is reopened from time to time, because what a store has learnt about its folders may differ.
             attempts(&root.join("in"), &mut outcomes);
         }
         drop(over);
@@ -115,7 +115,7 @@ fn nothing_outside_is_reached_through_swapped_links() {
     assert!(outcomes.inside > 20 && outcomes.refused > 20 && swaps > 100, "{outcomes:?} {swaps}");
 }
 
-/// Every way to a file in a folder that is swapped, or that is swapped itself.
+/// Tries every way to a file in a folder that is swapped, or to a file that is swapped itself.
 fn attempts(inside: &Path, outcomes: &mut Outcomes) {
     let siblings = Directory::of(&inside.join("own.h5"), &[]).unwrap();
     let store = DirectoryStore::open(inside).unwrap();
@@ -153,7 +153,7 @@ fn names(folder: &Path) -> Vec<std::ffi::OsString> {
     names
 }
 
-/// The most memory that this process ever held.
+/// The peak memory of this process.
 fn peak_mebibytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -161,6 +161,6 @@ fn peak_mebibytes() -> u64 {
 }
 
 const INSIDE: &str = "inside";
-/// Of another length, so that its size tells it, too.
+/// Has another length, so that its size reveals it too.
 const OUTSIDE: &str = "from outside";
 const ROUNDS: u32 = 20;

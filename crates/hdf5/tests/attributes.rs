@@ -91,7 +91,7 @@ fn an_attribute_larger_than_a_heap_block_is_read() {
 #[test]
 fn a_damaged_attribute_does_not_hide_the_others() {
     let mut bytes = bytes("groups_old.h5");
-    // Version 1 headers have no checksum. The version of the message is 8 bytes before the name.
+    // Version 1 headers have no checksum. The version of the message is stored 8 bytes before the name.
     let name = b"attribute 7\0";
     let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
     bytes[at - 8] = 9;

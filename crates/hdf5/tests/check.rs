@@ -1,6 +1,6 @@
-//! Faults in otherwise sound files are found at their byte, and sound files have no findings.
+//! Faults in otherwise sound files are found at the right byte, and sound files have no findings.
 //!
-//! `data/check/faults.txt` has one fault per line. `data/check/make_fixtures.py` makes the files that it names.
+//! `data/check/faults.txt` has one fault per line. `data/check/make_fixtures.py` makes the files named there.
 
 use crate::{bytes, path};
 use bytes::Bytes;
@@ -43,7 +43,7 @@ struct Fault<'a> {
     found: Found<'a>,
 }
 
-/// A byte of the file: the name of a structure, its index among structures of this name, and an offset in it.
+/// A byte of the file: the name of a structure, its index among the structures of that name, and an offset within it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     structure: &'a str,
@@ -194,7 +194,7 @@ fn sound_files_have_no_errors() {
         for entry in std::fs::read_dir(path(folder)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let is_one = name.ends_with(".h5") || name.ends_with(".nc");
-            // Only one member of each split file.
+            // A file with one of these names is only one member of a split file.
             if is_one && !name.starts_with("family") && !name.starts_with("split") {
                 names.push(format!("{folder}{name}"));
             }
@@ -276,7 +276,7 @@ fn names_external_files_that_end_too_early() {
     assert_eq!(short, expected);
 }
 
-/// After the first 1,000 files it is said once that no more are looked for.
+/// After the first 1,000 files, a single finding reports that no further files are looked for.
 #[test]
 fn says_that_further_files_are_not_looked_for() {
     let storage = Box::new(FileStorage::open(path("data/external/many.h5")).unwrap());

@@ -71,7 +71,7 @@ fn every_failing_read_gives_an_error() {
     }
 }
 
-/// The end of the last byte that reading the whole file needs.
+/// The end of the last byte needed to read the whole file.
 fn last_byte_needed(bytes: &[u8]) -> u64 {
     let is_enough = |end: u64| exhaust(faulty(bytes, Fault::PastOffset(end))).is_empty();
     let (mut short, mut enough) = (0, u64::try_from(bytes.len()).unwrap());
@@ -100,8 +100,8 @@ fn truncated_files_give_errors() {
     }
 }
 
-/// Elements may have any value, so not every wrong byte is an error. The numbers are the minimum of detected errors
-/// per thousand wrong bytes.
+/// Elements may have any value, so not every wrong byte is an error. The numbers are the minimum number of errors
+/// detected per thousand wrong bytes.
 #[test]
 fn wrong_bytes_give_errors_and_never_panic() {
     for (name, min) in [("data/reading.h5", 900), ("data/links.h5", 400), ("userblock.h5", 130)] {

@@ -6,7 +6,7 @@ use hyperslab_core::rows::{Rows, Slot};
 use hyperslab_hdf5::Reference;
 use hyperslab_hdf5::format::message::datatype::DatatypeClass;
 
-/// The texts that slots point to.
+/// The strings that slots point to.
 fn texts(rows: &Rows<Reference>) -> Vec<String> {
     let text = |row: &[u8]| {
         let slot = Slot::get(row).unwrap();
@@ -21,7 +21,7 @@ fn references(rows: &Rows<Reference>) -> Vec<Reference> {
     rows.rows.chunks_exact(Slot::SIZE).map(of).collect()
 }
 
-/// The rows of sequences with items of `size` bytes.
+/// The bytes of each sequence, whose items have `size` bytes.
 fn sequences(rows: &Rows<Reference>, size: usize) -> Vec<Vec<u8>> {
     let of = |row: &[u8]| {
         let slot = Slot::get(row).unwrap();

@@ -1,4 +1,4 @@
-//! Numbers and superblocks that are rare in files.
+//! Number types and superblocks that are rare in practice.
 
 use crate::{bytes, dataset, integers, open, open_bytes, read, with_byte};
 use hyperslab_hdf5::element::FloatKind;
@@ -17,7 +17,7 @@ fn small_floats_keep_their_bits() {
     let datatype = dataset(&file, "bfloat16").datatype().clone();
     let DatatypeClass::FloatingPoint(class) = &datatype.class else { panic!("{datatype:?}") };
     assert_eq!(FloatKind::of(class, datatype.size), FloatKind::BFloat);
-    // The upper halves of single-precision numbers.
+    // A bfloat16 is the upper half of a single-precision number.
     let want =
         [1.5_f32, -2.25, 1e10].map(|value| u16::try_from(value.to_bits() >> 16).unwrap().to_ne_bytes());
     assert_eq!(read(&file, "bfloat16").unwrap().rows, want.concat());
@@ -25,7 +25,7 @@ fn small_floats_keep_their_bits() {
 
 #[test]
 fn reads_floats_in_vax_byte_order() {
-    // libhdf5 writes this order into datatypes of version 1, but does not read it there.
+    // libhdf5 writes this byte order in datatype messages of version 1, but does not read it from them.
     let mut whole = bytes("data/kinds.h5");
     let datatypes: Vec<usize> = whole
         .windows(3)

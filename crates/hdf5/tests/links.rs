@@ -1,4 +1,4 @@
-//! Links of groups in every kind of storage.
+//! Links in groups with every kind of link storage.
 
 use crate::{bytes, object, open, open_bytes, with_byte};
 use hyperslab_core::ErrorKind;

@@ -1,4 +1,4 @@
-//! Reads files of other software with the public interface of this crate.
+//! Reads files written by other software through the public interface of this crate.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -20,7 +20,7 @@ use hyperslab_hdf5::format::checksum::lookup3;
 use hyperslab_hdf5::{Dataset, File, Object, Reference};
 use std::path::{Path, PathBuf};
 
-/// The path of an example file, or of a file of these tests if it starts with `data/`.
+/// The path of an example file, or of a data file of these tests if `name` starts with `data/`.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name.strip_prefix("data/") {
@@ -41,7 +41,7 @@ fn open(name: &str) -> File {
     open_bytes(bytes(name)).unwrap()
 }
 
-/// The object at a path of hard links.
+/// The object at a path that consists of hard links.
 fn object(file: &File, path: &str) -> Result<Object> {
     let names = path.split('/').filter(|name| !name.is_empty());
     names.fold(file.root(), |group, name| {
@@ -68,7 +68,7 @@ fn read(file: &File, path: &str) -> Result<Rows<Reference>> {
     read_region(file, &dataset, &Region::all(dataset.extents().unwrap_or_default()))
 }
 
-/// The values in rows of integers of `size` bytes.
+/// The values of integers stored as rows of `size` bytes.
 fn integers(rows: &[u8], size: usize) -> Vec<i64> {
     let number = |row: &[u8]| match row {
         [a] => i64::from(i8::from_ne_bytes([*a])),
@@ -79,7 +79,7 @@ fn integers(rows: &[u8], size: usize) -> Vec<i64> {
     rows.chunks_exact(size).map(number).collect()
 }
 
-/// Changes the byte at `place`, and corrects the checksum of the object header block that contains it.
+/// Changes the byte at `place` and corrects the checksum of the object header chunk that contains it.
 fn with_byte(mut bytes: Vec<u8>, place: usize, value: u8) -> Vec<u8> {
     let begins = |four: &[u8]| four == b"OHDR" || four == b"OCHK";
     let header = bytes[..place].windows(4).rposition(begins).unwrap();

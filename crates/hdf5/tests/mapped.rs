@@ -25,7 +25,7 @@ fn open_path(path: &Path) -> Result<File> {
     File::open(Box::new(FileStorage::open(path)?), Limits::default())
 }
 
-/// File, dataset, extent and rows of every virtual dataset, as libhdf5 reads them.
+/// The file, dataset, extent and rows of every virtual dataset, as read by libhdf5.
 fn expected() -> Vec<(String, String, Vec<u64>, Vec<u8>)> {
     let text = std::fs::read_to_string(path("data/virtual/expected.txt")).unwrap();
     let line = |line: &str| {
@@ -92,7 +92,7 @@ fn rejects_endless_nesting() {
         let what = "virtual dataset is its own source, directly or through other virtual datasets";
         assert_eq!(e.detail(), format!("{over}{what}"));
     }
-    // Numbered sources are counted until one is missing, not up to the extent of the dataspace.
+    // Numbered sources are counted up to the first missing one, not up to the extent of the dataspace.
     assert_eq!(dataset(&file, "endless").extents(), Some(&[0][..]));
     assert_eq!(integers(&read(&file, "level 4").unwrap().rows, 4), [0, 1]);
     for name in ["level 29", "all missing"] {
@@ -134,7 +134,7 @@ fn rejects_a_source_with_another_number_of_elements() {
 
 #[test]
 fn rejects_files_outside_of_the_folder_by_name() {
-    // Only a part of the folder may be read.
+    // Only the folder `within` may be read.
     let dir = tempfile::tempdir().unwrap();
     let within = dir.path().join("within");
     std::fs::create_dir(&within).unwrap();
@@ -163,7 +163,7 @@ fn files_in_memory_read_sources_of_the_same_file_only() {
     let file = super::open("data/virtual/vds_v110.h5");
     assert_eq!(read(&file, "own twice").unwrap().rows.len(), 40);
     assert_eq!(read(&file, "gap").unwrap_err().kind(), ErrorKind::Unsupported);
-    // A region without source needs no file.
+    // A region without a source needs no file.
     let between = Region::new(vec![0, 6], vec![4, 2]);
     let rows = read_region(&file, &dataset(&file, "gap"), &between).unwrap().rows;
     assert_eq!(integers(&rows, 8), [-1; 8]);
@@ -224,7 +224,7 @@ fn any_member_opens_the_whole_set() {
             assert_eq!(units.text(&file).unwrap().unwrap(), b"m", "{name}");
             assert!(file.warnings().is_empty(), "{name} {:?}", file.warnings());
         }
-        // Only the first member, and all members but the last.
+        // First only the first member is present, then all members but the last.
         let dir = tempfile::tempdir().unwrap();
         let folder = path("data/sets");
         let mut all: Vec<String> = std::fs::read_dir(&folder)
@@ -299,7 +299,7 @@ fn rejects_revision_files_and_subfiles_by_name() {
     assert!(!File::is_part(&FileStorage::open(&other).unwrap()).unwrap());
 }
 
-/// A file in which the virtual dataset with this name has the sources of `block`. It has two integers.
+/// Replaces the sources of the virtual dataset `name`, which has two integers, with those of `block`.
 fn with_sources(mut bytes: Vec<u8>, name: &str, block: &VirtualDatasetBlock) -> Vec<u8> {
     let mut e = Encoder::new();
     block.encode(&mut e, &Sizes::DEFAULT).unwrap();
@@ -378,7 +378,7 @@ fn rejects_endless_numbered_sources() {
         ..mapping("/level 0")
     };
     let block = VirtualDatasetBlock { version: Version::V0, mappings: vec![endless] };
-    // Found by the last component of its path, with every number.
+    // The file is found by the last component of its path, whatever the number.
     std::fs::copy(path("data/virtual/cycle.h5"), dir.path().join("beside.h5")).unwrap();
     let opened = dir.path().join("opened.h5");
     let bytes = with_sources(super::bytes("data/virtual/cycle.h5"), "own", &block);

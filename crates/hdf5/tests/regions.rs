@@ -6,7 +6,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_core::{Error, ErrorKind};
 use hyperslab_hdf5::File;
 
-/// The values of `region` in row-major order; `value` computes the value at an index.
+/// The values of `region` in row-major order, where `value` computes the value at an index.
 fn expected(region: &Region, value: &dyn Fn(&[u64]) -> i64) -> Vec<i64> {
     let mut positions = vec![Vec::new()];
     for ((start, count), step) in region.start.iter().zip(&region.count).zip(&region.step) {
@@ -18,7 +18,7 @@ fn expected(region: &Region, value: &dyn Fn(&[u64]) -> i64) -> Vec<i64> {
     positions.iter().map(|at| value(at)).collect()
 }
 
-/// Regions across chunks of any shape: all elements, none, one element, the last, with steps.
+/// Regions for chunks of any shape: all elements, none, the first, the last, and regions with steps.
 fn regions(dims: &[u64]) -> Vec<Region> {
     let stepped = |step: u64| {
         let start: Vec<u64> = dims.iter().map(|dim| u64::from(*dim > 1)).collect();
@@ -181,7 +181,7 @@ fn rejects_unreadable_datasets_by_name() {
         assert!(error.to_string().contains(part), "{path}: {error}");
     };
     refused("/unknown_filter", "filter 32007 (JPEG-XR)");
-    // A file in memory has no other files beside it.
+    // A file in memory has no files next to it.
     refused("/external", "needs the file");
     refused("/virtual", "needs the file");
     assert!(dataset(&file, "/external").has_external_files());

@@ -48,7 +48,7 @@ fn found(data: &dyn Source, contract: &dyn Source, unnamed: bool) -> Vec<(String
 fn every_example_agrees_with_its_description() {
     for name in EXAMPLES {
         let data = open(name);
-        // The storage gives the lengths of unlimited dimensions, and whether the store is a single array.
+        // The storage properties state the lengths of unlimited dimensions, and whether the store is a single array.
         for (storage, json) in [(StorageDetail::Brief, false), (StorageDetail::Full, true)] {
             let options = DescribeOptions { values: Some(u64::MAX), storage, json, ..Default::default() };
             let (text, _) = description(&*data, "/", &options);
@@ -65,7 +65,7 @@ fn every_example_agrees_with_its_description() {
 /// The rules for properties that descriptions omit: default storage and unreadable objects.
 const LEFT_OUT: [&str; 2] = ["against/storage", "against/unreadable"];
 
-/// Copies of the text in which one line has another meaning, each with the number of the line.
+/// Copies of the text in which the meaning of one line is changed, each with the number of that line.
 fn mutants(text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut mutants = Vec::new();
@@ -128,7 +128,7 @@ fn mutants(text: &str) -> Vec<(usize, String)> {
 
 const SECTIONS: [&str; 4] = ["dimcoords:", "ndarrays:", "datatypes:", "links:"];
 
-/// The object that a line of a document belongs to: the last one that begins before it.
+/// The object that a line of a document belongs to, which is the last one that begins before it.
 fn owner(contract: &dyn Source, line: usize) -> NodePath {
     let mut places = BTreeMap::new();
     let root = contract.find(&NodePath::root()).unwrap();
@@ -154,7 +154,7 @@ fn a_wrong_statement_of_a_description_is_reported_at_its_line() {
         let (text, _) = description(&*data, "/", &DescribeOptions::default());
         let mutants = mutants(&text);
         for (line, mutant) in mutants.iter().step_by(mutants.len() / 40 + 1) {
-            // A mutant that is not a valid document is rejected without data.
+            // A mutant that is not a valid document is rejected without looking at the data.
             let Ok(contract) = contract(mutant) else {
                 refused += 1;
                 continue;
@@ -282,7 +282,7 @@ fn every_rule_has_data_that_break_it() {
     assert_eq!(never, [""; 0]);
 }
 
-/// Checks the table in `docs/check-against.md`. `UPDATE_GOLDEN=1` writes it.
+/// Checks the table in `docs/check-against.md`. `UPDATE_GOLDEN=1` rewrites it.
 #[test]
 fn rules_are_documented() {
     let path = path("../docs/check-against.md");

@@ -1,11 +1,11 @@
-//! The list of the public API in docs/library.md has exactly the public items of the sources.
+//! The list of the public API in docs/library.md contains exactly the public items of the source code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The heading of the list, which ends at the end of the page.
+/// The heading of the list, which extends to the end of the page.
 const HEADING: &str = "## The public API\n\n";
 
 /// An item of the list.
@@ -40,7 +40,7 @@ fn the_guide_lists_every_public_item() {
         fs::write(&page, format!("{before}{HEADING}{list}")).unwrap();
         return;
     }
-    // Only the items are compared. The sentences are updated when the list is written.
+    // Only the items are compared. The sentences are updated when the list is rewritten.
     let items = |list: &str| -> Vec<String> {
         list.lines().map(|line| line.split(" | ").take(2).collect::<Vec<_>>().join("::")).collect()
     };
@@ -157,7 +157,7 @@ impl Sources {
                 self.sentences.entry(name.to_owned()).or_default().push((path.to_path_buf(), sentence));
             }
         };
-        // The README of a crate is included before its own words.
+        // The README of a crate is included before its own documentation.
         let lines = text.lines().skip_while(|line| line.starts_with("#!["));
         let of_module: Vec<&str> = lines.map_while(|line| line.strip_prefix("//!")).collect();
         put(path.file_stem().unwrap().to_str().unwrap(), &of_module);
@@ -186,7 +186,7 @@ impl Sources {
             let own = self.sentences.get("lib")?.iter().find(|(path, _)| path.ends_with(&root));
             return own.map(|(_, sentence)| sentence.as_str());
         }
-        // If several items have the name, the one in the crate and module of the path is meant.
+        // If several items have this name, the path refers to the one in its crate and module.
         let of_crate = from.first().and_then(|first| first.strip_prefix("hyperslab_")).unwrap_or("hyperslab");
         let rank = |path: &Path| {
             let is_near = from
@@ -201,7 +201,7 @@ impl Sources {
 
 /// The text up to the first full stop. Links are replaced by their text.
 fn first_sentence(docs: &[&str]) -> Option<String> {
-    // The page of a crate stands before its own words, under a heading.
+    // The page of a crate comes before its own documentation, under a heading.
     let words = docs.iter().map(|doc| doc.trim()).skip_while(|doc| doc.is_empty() || doc.starts_with('#'));
     let paragraph: Vec<&str> = words.take_while(|doc| !doc.is_empty()).collect();
     let paragraph = paragraph.join(" ");

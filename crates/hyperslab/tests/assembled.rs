@@ -1,4 +1,4 @@
-//! Stores that are written region by region.
+//! Stores written region by region.
 
 use hyperslab::assemble::{Assembly, AssemblyOptions, Receipt};
 use hyperslab::model::{
@@ -26,7 +26,7 @@ fn texts(texts: &[&str]) -> Values {
     Values { rows: slots.collect::<Vec<_>>().concat().into(), heap }
 }
 
-/// An unlimited dimension of 5, coordinates of 4, numbers and texts.
+/// An unlimited dimension of length 5, a coordinate of length 4, numbers and strings.
 fn schema() -> StoreBuilder {
     let mut schema = StoreBuilder::new();
     let time = DimCoord {
@@ -63,7 +63,7 @@ fn begin(target: &Path) -> Assembly {
     Assembly::create(target, &*schema().build(), &AssemblyOptions::default()).unwrap()
 }
 
-/// Writes everything in four parts, each as a process of its own would.
+/// Writes everything in four parts, each as a separate process would.
 fn write_all(folder: &Path) -> Vec<Receipt> {
     let write = |array: &str, region: Region, values: &Values| {
         let there = Assembly::open(folder).unwrap();
@@ -97,7 +97,7 @@ fn regions_from_anywhere_become_one_store_of_any_format() {
         let assembly = begin(&target);
         assert_eq!(assembly.waiting(), [path("/n"), path("/g/names")], "{name}");
         let mut receipts = write_all(assembly.folder());
-        // A worker that was thought to be lost.
+        // A worker that was presumed lost writes the same again.
         receipts.extend(write_all(assembly.folder()));
         assert!(!target.exists());
         let hidden = assembly.folder().to_owned();
@@ -146,7 +146,7 @@ fn only_what_has_a_receipt_is_in_the_store() {
     let read = File::open(&target).unwrap().array("/n").unwrap().read::<i32>(&Select::all()).unwrap();
     assert_eq!(read[..16], (0..16).collect::<Vec<_>>());
     assert!(read[16..].iter().all(|value| *value == read[16] && !(16..20).contains(value)), "{read:?}");
-    // A chunk that is gone although it was written.
+    // A chunk has disappeared after it was written.
     let other = begin(&folder.path().join("u.nc"));
     let receipts = write_all(other.folder());
     std::fs::remove_file(other.folder().join("store/n/c/2/1")).unwrap();
@@ -222,7 +222,7 @@ fn one_process_declares_a_store_and_a_killed_one_leaves_nothing_at_the_target() 
     assert_eq!(second.err().unwrap().kind(), ErrorKind::AlreadyExists);
     let hidden = assembly.folder().to_owned();
     write_all(&hidden);
-    // As a killed process: the lock goes, the folder stays.
+    // As with a killed process, the lock is released and the folder remains.
     drop(assembly);
     assert!(hidden.is_dir() && !target.exists());
     let again = begin(&target);

@@ -1,4 +1,4 @@
-//! Files that ask for much are refused by name, and what is only large is read.
+//! Files that demand excessive resources are refused with a reason, and files that are merely large are read.
 
 use crate::path;
 use hyperslab::digest::{LineContent, lines};
@@ -14,7 +14,7 @@ fn options(allocation: u64) -> OpenOptions {
     OpenOptions { limits: Limits { allocation, ..Limits::default() }, ..OpenOptions::default() }
 }
 
-/// A store of version 3 with one array of int8 and no chunk.
+/// A Zarr v3 store with one array of int8 and no stored chunk.
 fn unwritten(shape: u64, chunk: u64, allocation: u64) -> Arc<dyn Source> {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [{shape}], "data_type": "int8", "fill_value": 7,
@@ -47,7 +47,7 @@ fn refused(source: &dyn Source) -> Option<String> {
 
 #[test]
 fn chunks_by_the_million_are_refused_in_a_store_of_few_bytes() {
-    // A chunk costs as much as 256 bytes.
+    // A chunk counts as 256 bytes.
     let allocation = 256 * 1000;
     let found = refused(&*unwritten(1001, 1, allocation)).unwrap();
     assert!(found.starts_with("elements in 1001 chunks in a store of "), "{found}");
@@ -58,7 +58,7 @@ fn chunks_by_the_million_are_refused_in_a_store_of_few_bytes() {
 
 #[test]
 fn elements_out_of_proportion_to_their_file_are_refused() {
-    // A few hundred bytes of metadata explain about 300,000 elements.
+    // A few hundred bytes of metadata justify about 300,000 elements.
     let found = refused(&*unwritten(4_000_001, 1 << 20, 1_000_000)).unwrap();
     assert!(found.starts_with("elements of 4000001 bytes in a file of "), "{found}");
     assert_eq!(refused(&*unwritten(4_000_000, 1 << 20, 1_000_000)), None);
@@ -86,7 +86,7 @@ fn many_arrays_may_not_ask_for_what_one_may_not() {
     for ((_, reason), (_, expected)) in errors.zip(&expected) {
         assert!(reason.contains(expected.as_str()), "{reason}");
     }
-    // So it is for summaries, and raising the limit helps.
+    // The same applies to summaries, and raising the limit helps.
     let refused = |allocation| {
         let (source, asked) = (within(&text, &options(allocation)).unwrap(), Asked::default());
         let mut refused = 0;

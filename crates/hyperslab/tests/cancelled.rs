@@ -1,4 +1,4 @@
-//! Cancelled operations end soon, in any phase.
+//! Cancelled operations end soon in every phase.
 
 use crate::path;
 use bytes::Bytes;
@@ -10,7 +10,7 @@ use hyperslab_core::wrapper::Wrapper;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A file in memory or a store with a delay for each read.
+/// A file in memory or a store, with a delay before each read.
 struct Slow<S>(S, Duration);
 
 impl<S: Send + Sync> Wrapper for Slow<S> {
@@ -26,7 +26,7 @@ impl<S: Send + Sync> Wrapper for Slow<S> {
     }
 }
 
-/// A file with a delay of 20 ms for each read. Reading all of it takes seconds.
+/// A file with a delay of 20 ms before each read. Reading all of it takes seconds.
 fn slow(pool: &Pool) -> Result<Arc<dyn Source>, Error> {
     let bytes = std::fs::read(path("chunk_indexes.h5")).unwrap();
     let storage = Slow(Bytes::from(bytes), Duration::from_millis(20));
@@ -34,7 +34,7 @@ fn slow(pool: &Pool) -> Result<Arc<dyn Source>, Error> {
     open_storage(Box::new(storage), &options)
 }
 
-/// The time from cancelling to the end: the minimum of several trials, because other tests may use the processors.
+/// The time from cancellation to the end, as the minimum of several trials because other tests may use the processors.
 fn delay(work: impl Fn(&Pool) -> Result<(), Error>) -> Duration {
     let tries = (0..5).map(|_| {
         let token = CancelToken::new();

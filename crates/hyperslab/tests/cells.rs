@@ -1,4 +1,4 @@
-//! Cells of sparse arrays: reading in batches, digests, differences, output and conversion.
+//! Cells of sparse arrays: reading in batches, digests, diffs, output and conversion.
 
 mod in_one_piece;
 mod stored;
@@ -45,7 +45,7 @@ fn texts(name: &str, texts: &[String]) -> Column {
     Column { name: name.into(), datatype: Arc::new(Datatype::String(Text::Variable)), values }
 }
 
-/// The cells that match a query, as text, and the number of cells in each batch.
+/// The cells that match a query as text, and the number of cells in each batch.
 fn read(source: &dyn CellSource, query: &CellQuery) -> (Vec<String>, Vec<usize>) {
     let (mut cells, mut lens) = (Vec::new(), Vec::new());
     for batch in source.batches(query).unwrap() {
@@ -144,7 +144,7 @@ fn refuses_columns_of_different_lengths() {
     assert!(CellTable::new(Cells { columns: vec![ints("x", &[1])] }, 2).is_err());
 }
 
-/// A document of a sparse array with these rows. Its dimensions are a text and an hour.
+/// A document of a sparse array with these rows. Its dimensions are a string and an hour.
 fn document(rows: &[String]) -> String {
     let mut text = String::from(
         "attributes: {title: seen}\n\ndimcoords:\n  station: {size: null, type: string}\n  \
@@ -195,7 +195,7 @@ fn cells_are_digested_column_by_column_in_any_order() {
         ]
     );
     assert_ne!(one, lines("three.yaml", &["oslo, 6, -3.0", "bergen, 7, 4.5", "bergen, 12, 6"], "/"));
-    // The digest equals that of a dense array of the sorted values.
+    // The digest equals that of a dense array with the sorted values.
     let dense = folder.path().join("dense.yaml");
     fs::write(
         &dense,

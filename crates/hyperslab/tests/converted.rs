@@ -41,12 +41,12 @@ fn open(store: &Path) -> Arc<dyn Source> {
 /// The losses of a conversion: objects and attributes, with the kind of loss.
 type Lost = BTreeMap<String, Loss>;
 
-/// Converts `source` to `target` in a format. Exactly the losses of the plan are allowed.
+/// Converts `source` to `target` in a format, allowing exactly the losses that the plan reports.
 fn converted(source: &Path, format: &dyn TargetFormat, target: &Path) -> Result<Lost, String> {
     converted_with(source, format, TargetOptions::default(), target)
 }
 
-/// As [`converted`], with options of the format.
+/// Like [`converted`], with options of the format.
 fn converted_with(
     source: &Path,
     format: &dyn TargetFormat,
@@ -86,7 +86,7 @@ fn digests(store: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The paths of the unreadable objects of a store, with the reasons.
+/// The paths of the unreadable objects of a store, each with the reason.
 fn errors(store: &Path) -> Vec<(String, String)> {
     let lines = lines(&*open(store), &NodePath::root()).unwrap();
     let reason = |line: Line| match line.content {
@@ -128,7 +128,7 @@ fn unlike(one: &Path, other: &Path, lost: &Lost) -> Result<(), String> {
     let options = DiffOptions { tolerance, max_reported: 1, ..DiffOptions::default() };
     let mut found = Vec::new();
     let done = diff(a, b, &options, &mut |_, _| {}, &mut |one| {
-        // In texts, two objects that are unreadable for the same reason are equal.
+        // Two objects that are unreadable for the same reason are considered equal.
         if !is_lost(&one.path, lost) && (one.what != "unreadable" || one.a != one.b) {
             found.push(format!("{one:?}"));
         }
@@ -168,14 +168,14 @@ fn described(store: &Path, storage: StorageDetail) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The versions of Zarr as targets, which keep in records what they cannot represent.
+/// The Zarr target formats, which keep records of what Zarr cannot represent.
 pub(crate) fn zarr_targets() -> Vec<&'static &'static dyn TargetFormat> {
     TARGETS.iter().filter(|format| format.family() == "zarr").collect()
 }
 
-/// Converts a store to every format, from there to every format, and back. Content and description must be the same
-/// after the first conversion and after the last one. All versions of Zarr and all [`FORMATS`] are
-/// tested; what HDF5 does not hold it does not keep in records, so that it does not come back from there.
+/// Converts a store to every Zarr format, from there to every Zarr format, and back. Content and description must be
+/// the same after the first conversion and after the last one. Other targets do not keep all records, so not everything
+/// is restored from them.
 fn there_and_back(store: &Path) -> Result<(), String> {
     for first in zarr_targets() {
         let folder = TempDir::new().unwrap();
@@ -188,7 +188,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
         unlike(&at("first"), &at("first.yaml"), &Lost::new()).map_err(to)?;
         for second in zarr_targets() {
             let way = format!("to {}, {} and back", first.name(), second.name());
-            // The last suffix selects the form that is not the default for names without a suffix.
+            // The last suffix selects the form of the store that is not the default for names without a suffix.
             let suffix = second.suffixes().last().unwrap_or(&"");
             let (there, back) = (format!("{}{suffix}", second.name()), format!("from_{}", second.name()));
             for (from, to, format) in [("first", &*there, *second), (&*there, &*back, *first)] {
@@ -208,7 +208,7 @@ fn there_and_back(store: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The first lines that differ, with the lines before them.
+/// The first lines that differ, with the lines above them.
 fn difference(had: &str, has: &str) -> String {
     let (had, has): (Vec<_>, Vec<_>) = (had.lines().collect(), has.lines().collect());
     let at = had.iter().zip(&has).take_while(|(one, other)| one == other).count();

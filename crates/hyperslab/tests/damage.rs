@@ -13,7 +13,7 @@ fn bytes(name: &str) -> Bytes {
     std::fs::read(path(name)).unwrap().into()
 }
 
-/// Describes and digests everything, and returns the errors.
+/// Describes and digests everything and returns the errors.
 fn exhaust(storage: impl ReadAt + 'static) -> Vec<String> {
     match hyperslab::open_storage(Box::new(storage), &OpenOptions::default()) {
         Ok(source) => exhausted(&source),

@@ -1,4 +1,4 @@
-//! Values as their attributes say what they mean, tables of them, and abbreviations of large arrays.
+//! Values decoded as their attributes specify, tables of them, and abbreviations of large arrays.
 
 use crate::{open, targets};
 use hyperslab::model::{Datatype, Element, Elements, Float, Text, Values};
@@ -29,13 +29,13 @@ fn packed_numbers_are_unpacked_and_missing_ones_are_null() {
     assert!(matches!(shown.elements().next().unwrap().get(), Element::Null));
     let times: Vec<String> = shown.fixed[0].labels().collect();
     assert_eq!(times, ["2024-03-01T00:00:00"]);
-    // As stored, the same is said of what is shown.
+    // When values are shown as stored, the view still reports how they are encoded.
     let stored = view(&*source, "/temperature", &ShowOptions::default());
     let expected = [("/time".to_owned(), Encoded::Time), ("/temperature".to_owned(), Encoded::Packed)];
     assert_eq!(stored.encoded, expected);
 }
 
-/// A store with one array of the numbers, and attributes in texts.
+/// A store with one array of the given numbers, and string attributes.
 fn with_attributes(numbers: &[f64], attributes: &[(&str, &str)]) -> Arc<dyn Source> {
     let mut store = StoreBuilder::new();
     let mut array = store.array_of_shape("/x", &[numbers.len() as u64], numbers).unwrap();
@@ -66,12 +66,12 @@ fn times_are_datetimes_where_other_programs_agree_on_their_dates() {
         of(&[0.25], "seconds since 2000-01-01", "proleptic_gregorian"),
         text("ms", "2000-01-01T00:00:00.250")
     );
-    // 30 February is a day of this calendar only.
+    // 30 February exists only in this calendar.
     assert_eq!(of(&[59.0], "days since 2000-01-01", "360_day"), text("text", "2000-02-30T00:00:00"));
-    // Before the Gregorian reform, the standard calendar is that of Julius Caesar.
+    // Before the Gregorian reform, the standard calendar is the Julian calendar.
     assert_eq!(of(&[0.0], "days since 1582-10-04", "standard"), text("text", "1582-10-04T00:00:00"));
     assert_eq!(of(&[f64::NAN], "days since 2000-01-01", "standard"), text("s", "null"));
-    // Months have no fixed length: the numbers remain.
+    // Months have no fixed length, so the numbers are kept.
     assert_eq!(of(&[1.0], "months since 2000-01-01", "standard"), text("float64", "1.0"));
 }
 
@@ -88,7 +88,7 @@ fn datetimes_are_as_fine_as_they_must_be_and_texts_where_64_bits_end() {
         of(&[1.0, 2e11], "ns since 2000-01-01"),
         expected("datetime(ns)", "2000-01-01T00:00:00.000000001 2000-01-01T00:03:20.000000000")
     );
-    // Nanoseconds since 1970 end in the year 2262.
+    // 64-bit nanoseconds since 1970 end in the year 2262.
     assert_eq!(
         of(&[0.000_000_5, 1e10], "seconds since 2000-01-01"),
         expected("string", "2000-01-01T00:00:00.0000005 2316-11-20T17:46:40")
@@ -117,7 +117,7 @@ fn fill_values_of_xarray_in_zarr_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zarr");
     std::fs::create_dir_all(path.join("c")).unwrap();
-    // As xarray 2026.7 writes _FillValue = -999.0: a double in base64.
+    // xarray 2026.7 writes _FillValue = -999.0 like this, as a base64-encoded double.
     let metadata = r#"{"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "float32", "fill_value": 0.0,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
         "chunk_key_encoding": {"name": "default"}, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
@@ -128,7 +128,7 @@ fn fill_values_of_xarray_in_zarr_are_missing() {
     assert_eq!(elements(&decoded(&*source, "/", "")), ["1.5", "null"]);
 }
 
-/// The rows of a table as texts.
+/// The names of the columns of a table, and its rows as text.
 fn rows(view: &View) -> (Vec<String>, Vec<String>) {
     let tabular = Tabular::of_array(view);
     let mut rows = Vec::new();
@@ -169,10 +169,10 @@ fn tables_have_a_row_for_each_element_with_its_coordinates() {
     ];
     assert_eq!(found.len(), starts.len());
     assert!(found.iter().zip(starts).all(|(row, start)| row.starts_with(start)), "{found:?}");
-    // The coordinates of a dimension are a column, not two.
+    // The coordinates of a dimension make one column, not two.
     let (names, found) = rows(&view(&*source, "/depth", &ShowOptions::default()));
     assert_eq!((names.as_slice(), found[1].as_str()), (["depth".to_owned()].as_slice(), "10.0"));
-    // Members of compounds are columns, also those of compounds in compounds.
+    // Members of compounds are columns, including those of nested compounds.
     let source = open("datatypes.h5");
     let (names, _) = rows(&view(&*source, "/made_of_others/compound", &ShowOptions::default()));
     assert_eq!(names[0], "dim_0");

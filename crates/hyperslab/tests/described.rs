@@ -1,4 +1,4 @@
-//! Descriptions of parts of a store, and their limits.
+//! Descriptions of parts of a store, and the limits on descriptions.
 
 use crate::history::{changed, written};
 use crate::{description, open};
@@ -12,7 +12,7 @@ fn described(source: &dyn Source, path: &str, options: &DescribeOptions) -> Stri
     text
 }
 
-/// Whether a document has this key, at any depth.
+/// Whether a document contains this key at any depth.
 fn has_key(text: &str, key: &str) -> bool {
     text.lines().any(|line| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':')))
 }
@@ -67,7 +67,7 @@ fn a_pattern_that_matches_a_group_and_its_members_describes_them_once() {
     assert_eq!(described(&*source, "/waves/**", &options), described(&*source, "/waves", &options));
 }
 
-/// All that fragments are made of is empty here, and what it says is not asked for.
+/// All files of the fragments are empty here, but a description does not need them.
 #[test]
 fn a_description_opens_no_fragment() {
     for name in ["nullable", "three_dimensions", "sparse_rows", "sparse_text", "deleted", "current_domain"] {

@@ -37,7 +37,7 @@ fn an_unreadable_object_has_a_line_and_does_not_change_others() {
     let stored: Vec<u8> = [10_i16, 20, 30, 40].iter().flat_map(|n| n.to_le_bytes()).collect();
     let at = bytes.windows(8).position(|window| window == stored).unwrap();
     bytes[at] = 11;
-    // Written to a file: external files are searched in its folder.
+    // It is written to a file because external files are looked up in the folder of that file.
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("reading.h5"), bytes).unwrap();
     let damaged = hyperslab::open(&dir.path().join("reading.h5"), &OpenOptions::default()).unwrap();

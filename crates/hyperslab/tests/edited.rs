@@ -1,4 +1,4 @@
-//! Stores that are changed in place, and read again.
+//! Stores that are changed in place and read again.
 
 use hyperslab::cells::CellQuery;
 use hyperslab::edit::{Action, Editing};
@@ -36,7 +36,7 @@ fn edited(path: &Path, changes: &[(Action, &str)]) -> Vec<String> {
     let changes = editing.commit().unwrap();
     let report = check::check(path, &OpenOptions::default(), &Default::default()).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
-    // Another library can be asked what it thinks of the same files.
+    // Another library can then check the same files.
     if let Some(to) = std::env::var_os("HYPERSLAB_WRITTEN") {
         let name = std::thread::current().name().unwrap_or("edited").replace("::", "_");
         copy(path, &PathBuf::from(to).join(name));
@@ -64,7 +64,7 @@ fn attribute(source: &dyn Source, path: &str, name: &str) -> Option<String> {
     )
 }
 
-/// The cells of the sparse array, each as a line.
+/// The cells of the sparse array, one per line.
 fn cells(path: &Path) -> Vec<String> {
     let source = read(path);
     let group = source.find(&NodePath::new("/sightings").unwrap()).unwrap().handle;

@@ -1,4 +1,4 @@
-//! One failing request, whichever it is, never gives another answer without an error.
+//! If any single request fails, the answer never differs without an error.
 
 use crate::path;
 use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file or directory of which one request fails, and the number of requests so far.
+/// A file or directory for which one request fails, and the number of requests so far.
 fn location(path: &Path, failing: u64) -> (Location, Arc<AtomicU64>) {
     if path.is_dir() {
         let store = Failing::new(DirectoryStore::open(path).unwrap(), failing);
@@ -87,7 +87,7 @@ const FILES: &[&str] = &[
     "hdf5/virtual/vds_latest.h5",
 ];
 
-/// The digests of the store that a conversion makes of a location.
+/// The digests of the store that a location is converted to.
 fn converted(
     location: Location,
     made_from: &Fingerprint,
@@ -119,9 +119,9 @@ fn a_failing_request_of_a_conversion_leaves_the_same_target_or_none() {
     let folder = tempfile::tempdir().unwrap();
     let mut wrong = Vec::new();
     let (mut total, mut refused) = (0, 0);
-    // All losses but that of what cannot be read.
+    // All losses are allowed except that of unreadable content.
     let allow: Vec<Loss> = Loss::ALL.iter().copied().filter(|loss| *loss != Loss::Unreadable).collect();
-    // HDF5 has no array at the root, and refuses it by name.
+    // HDF5 cannot have an array at the root and refuses it with a reason.
     let has_root_group = |name: &str, target: &str| !(name.starts_with("single") && target == "x.h5");
     let pairs = CONVERTED.iter().flat_map(|name| [(name, "x.zarr"), (name, "x.h5")]);
     for (name, target) in pairs.filter(|(name, target)| has_root_group(name, target)) {
@@ -149,7 +149,7 @@ fn a_failing_request_of_a_conversion_leaves_the_same_target_or_none() {
                 Err(e) if !e.contains("injected failure") => wrong.push(format!("{case}: no cause in {e:?}")),
                 Err(_) => refused += 1,
             }
-            // An interrupted run may leave what the next one would resume.
+            // An interrupted run may leave files from which the next run would resume.
             std::fs::remove_dir_all(&partial).unwrap_or_default();
         }
     }
@@ -170,7 +170,7 @@ fn what_fails_may_be_left_out_but_for_the_root() {
         std::fs::remove_dir_all(&target).unwrap();
         for failing in 0..requests.load(Ordering::Relaxed) {
             match converted(location(&path, failing).0, &made_from, &target, &Loss::ALL) {
-                // The first line is of the root.
+                // The first line describes the root.
                 Ok(found) if found.first() != expected.first() => {
                     wrong.push(format!("{name}: request {failing}: {found:?}"));
                 }
@@ -188,7 +188,7 @@ fn what_fails_may_be_left_out_but_for_the_root() {
     assert!(refused > 20, "{refused}");
 }
 
-/// One of each kind, small: each request is one conversion.
+/// One store of each kind. They are small because each request costs one conversion.
 const CONVERTED: &[&str] = &[
     "ocean.nc",
     "unlimited.nc",

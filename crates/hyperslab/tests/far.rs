@@ -1,4 +1,4 @@
-//! The number of requests for reading over a network.
+//! The number of requests needed to read over a network.
 
 use crate::{node_path, path};
 use bytes::Bytes;
@@ -44,7 +44,7 @@ fn chunks_are_read_in_one_request_also_with_progress_and_cancellation() {
     }
 }
 
-/// Bytes or a store that count requests and report that they are far.
+/// Bytes or a store that count requests and report that they are remote.
 enum Far {
     Object(Arc<Counted<Bytes>>),
     Store(Arc<Counted<MemoryStore>>),
@@ -109,7 +109,7 @@ fn zip() -> Far {
     Far::Object(Arc::new(Counted::far(std::fs::read(path).unwrap().into())))
 }
 
-/// The numbers of requests for: opening, listing `/arrays` (or the root, if there is no such group), finding an array,
+/// The numbers of requests for opening, listing `/arrays` (or the root if there is no such group), finding an array,
 /// opening it, and reading it twice.
 fn requests(far: &Far, array: &str) -> [u64; 6] {
     let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
@@ -136,7 +136,7 @@ fn requests(far: &Far, array: &str) -> [u64; 6] {
     counts
 }
 
-/// The number of requests for reading the first `count` elements.
+/// The number of requests for reading `count` elements.
 fn part(far: &Far, array: &str, count: u64) -> u64 {
     let options = OpenOptions { pool: Pool::new(1, Pool::MEMORY), ..OpenOptions::default() };
     let source = open_location(far.location(), &options).unwrap();
@@ -153,17 +153,17 @@ fn opening_listing_and_reading_take_the_expected_number_of_requests() {
     let (v2, v3) = (zarr(Version::V2), zarr(Version::V3));
     let (old, new, zip) = (file("own/far_old.h5"), file("own/far_new.h5"), zip());
     let (ocean, deep) = (file("ocean.nc"), file("chunk_indexes.h5"));
-    // HDF5. Opening reads the first bytes with all possible offsets of the signature, the first of these offsets (once to
-    // recognise a member of a split file, once for the file), the superblock, and the beginning of the file. That is all of
-    // a small file; of a larger one, the nodes of the B-tree or heap and the headers of the members follow, which say whether
-    // the NetCDF library wrote it, with the indexes of their chunks. Listing reads further levels, each in one request.
-    // Reading takes one request for all chunks.
-    // Zarr. Opening asks whether the root has a metadata document and reads it; for version 2 it also asks for the
+    // HDF5: Opening reads the first bytes with all possible offsets of the signature, the first of these offsets (once
+    // to recognise a member of a split file, once for the file), the superblock, and the beginning of the file. For a
+    // small file, this is all. For a larger file, opening also reads the nodes of the B-tree or heap and the headers of
+    // the members, which show whether the NetCDF library wrote the file, together with the indexes of their chunks.
+    // Listing reads further levels, each in one request. Reading takes one request for all chunks.
+    // Zarr: Opening asks whether the root has a metadata document and reads it. For version 2, it also asks for the
     // documents that do not exist. Listing does the same for the group, lists the names of its members, and reads their
     // documents in one request. Finding reads the document. Reading takes one request for all chunks or for a shard.
-    // A zip file of a Zarr store. Opening reads the first bytes, the signature of HDF5 at the first and then at all other
-    // places, the signature of a zip file and
-    // its central directory to recognise it, the central directory again, and the documents.
+    // Zip file of a Zarr store: Opening reads the first bytes, the signature of HDF5 at the first and then at all other
+    // places, the signature of a zip file and its central directory to recognise it, the central directory again, and
+    // the documents.
     for (number, (far, array, expected)) in [
         (&old, "/btree_v1", [7, 3, 0, 0, 1, 1]),
         (&new, "/fixed_array", [5, 0, 0, 0, 1, 1]),
@@ -199,7 +199,8 @@ fn a_small_part_of_a_shard_is_read_with_its_index_and_one_request() {
 
 #[test]
 fn counting_chunks_lists_them_without_a_request_per_chunk() {
-    // Requests: the keys below the array and below its `c`; for a shard also whether it exists, and its index.
+    // The requests list the keys below the array and below its `c`. For a shard, they also ask whether it exists and
+    // read its index.
     for (array, expected, written) in [("/chunked", 2, 64), ("/sharded", 4, 1)] {
         let far = zarr(Version::V3);
         let source = open_location(far.location(), &OpenOptions::default()).unwrap();
@@ -209,7 +210,7 @@ fn counting_chunks_lists_them_without_a_request_per_chunk() {
         assert_eq!(counted.outer.written, written);
         assert_eq!(counted.inner.map_or(64, |inner| inner.written), 64);
         assert_eq!(far.requests() - before, expected);
-        // There is one request per size.
+        // Each size takes one request.
         let before = far.requests();
         assert!(array.stored().unwrap() > 0);
         assert_eq!(far.requests() - before, 2 + written);

@@ -1,10 +1,10 @@
-//! The files that a store consists of or names.
+//! The files that a store consists of or refers to.
 
 use crate::path;
 use hyperslab::files::{StoreFiles, files, parts};
 use hyperslab::{FoundFile, OpenOptions};
 
-/// Each named file as `store: role name by object: found`. Paths are shortened to their last component.
+/// Each referenced file as `store: role name by object: found`. Paths are shortened to their last component.
 fn listed(name: &str, options: &OpenOptions) -> Vec<String> {
     let path = path(name);
     let source = hyperslab::open(&path, options).unwrap();

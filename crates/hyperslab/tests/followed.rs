@@ -16,7 +16,7 @@ fn values(source: &dyn Source, path: &str) -> String {
     shown.elements().map(ndl::plain).collect::<Vec<_>>().join(" ")
 }
 
-/// All paths with the kinds of their objects, and where links lead.
+/// All paths with the kinds of their objects and the targets of links.
 fn listed(source: &dyn Source) -> Vec<String> {
     let root = source.find(&NodePath::root()).unwrap();
     let mut listed = Vec::new();
@@ -39,7 +39,7 @@ fn listed(source: &dyn Source) -> Vec<String> {
 fn objects_of_other_files_stand_at_the_paths_of_their_links() {
     let source = followed("master.nxs");
     assert_eq!(values(&source, "/entry/first"), "0 1 2 3");
-    // A missing file and one outside of the folder stay links, and the source says why.
+    // Links to a missing file and to one outside the folder remain links, and the source reports why.
     for (path, file) in [("/entry/last", "data_3.h5"), ("/entry/outside", "../make_nexus.py")] {
         for _ in 0..2 {
             let item = find(&source, path).item;
@@ -97,6 +97,6 @@ fn dimensions_and_references_below_a_link_have_its_path() {
     assert_eq!(*reference, Reference::Object(of));
     assert_eq!(values(&source, "/grid/soft"), "4 5 6");
     assert_eq!(values(&source, "/other/back/grid/d"), "4 5 6");
-    // Elements of an array too refer to objects by their paths here.
+    // The elements of an array also refer to objects by their paths in this source.
     assert_eq!(values(&source, "/grid/refers"), "/grid/d");
 }

@@ -7,12 +7,12 @@ use hyperslab::store::{EntryKind, Key, MemoryStore, Store, ZipStore};
 use hyperslab::{FileStorage, Limits, Location, NodePath, OpenOptions, Source, Times, open_location};
 use std::sync::Arc;
 
-/// An array or a group of those that the TileDB library wrote for the tests of the crate for TileDB.
+/// One of the arrays or groups that the TileDB library wrote for the tests of the TileDB crate.
 pub(crate) fn written(name: &str, at: Option<Times>) -> Arc<dyn Source> {
     changed(name, at, &|_, bytes| bytes)
 }
 
-/// The same with other bytes in its files, which are named by their keys.
+/// Like [`written`], but `change` replaces the bytes of the files, which are identified by their keys.
 pub(crate) fn changed(
     name: &str,
     at: Option<Times>,
@@ -53,7 +53,7 @@ fn a_group_has_the_histories_of_all_below_it_from_the_oldest_event_on() {
     let source = open("survey.tdb");
     let all = events(&*source, "/");
     let kinds: Vec<(&str, EventKind)> = all.iter().map(|(path, event)| (path.as_str(), event.kind)).collect();
-    // The schemas of the example have the time when it was made.
+    // The schemas of the example carry the time at which it was made.
     assert_eq!(
         kinds,
         [
@@ -94,7 +94,7 @@ fn what_was_consolidated_can_be_vacuumed() {
         assert_eq!(replaced.replaced_by.as_ref(), Some(&consolidated.name));
     }
     assert_eq!((all[3].is_consolidated, &all[3].replaced_by), (false, &None));
-    // Within times, only what was written then.
+    // Within a time range, there are only the fragments written then.
     assert_eq!(times(&fragments(Some(Times { start: 15, end: 29 }))), [(10, 20), (20, 20)]);
 }
 

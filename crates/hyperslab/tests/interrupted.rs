@@ -1,4 +1,4 @@
-//! Interrupted conversions: the state of the target, and the next run, which resumes.
+//! Interrupted conversions: the state of the target, and the next run, which resumes the work.
 
 use crate::path;
 use bytes::Bytes;
@@ -123,7 +123,7 @@ fn no_target_of_a_source_that_fails(name: &str) {
         }
     }
     assert!(failed > 10, "{failed}");
-    // A truncated source gives an error or no target, too.
+    // A truncated source also gives an error or no target.
     for len in (0..bytes.len() as u64).step_by(997) {
         let _ = try_with(Fault::Shrunk(len));
         assert!(!target.exists() || digests_at(&target) == expected, "{len}");
@@ -151,7 +151,7 @@ fn an_unreadable_chunk_is_reported_and_the_next_run_resumes() {
                 fs::create_dir(&lost).unwrap();
             }
         });
-        // A directory in place of a chunk counts as a missing chunk. The change is found only at the end.
+        // A directory in place of a chunk counts as a missing chunk. The change is detected only at the end.
         let e = e.unwrap_err().to_string();
         assert!(e.contains("was changed while it was read"), "{e}");
         assert_eq!(names(folder.path()), ["kept", "source.zarr"], "what is worthless is not kept");
@@ -188,7 +188,7 @@ fn a_target_that_becomes_unwritable_is_reported_and_the_next_run_resumes() {
     let (chunks, aside) = (first_chunk(&target), folder.path().join("aside"));
     let e = run(&source, &target, PublishOptions::default(), &|done| {
         if done >= 1 << 20 && chunks.is_dir() {
-            // Root can write despite permissions, but not below a file.
+            // Root can write regardless of permissions, but not below a file.
             fs::rename(&chunks, &aside).unwrap();
             fs::write(&chunks, "").unwrap();
         }
@@ -221,7 +221,7 @@ fn finished_parts_are_not_written_again() {
         });
         assert!(stop.is_err());
         assert!(!target.exists());
-        // Only the journal tells which parts are finished. Writing them again would change the modification time.
+        // Only the journal records which parts are finished. Writing them again would change the modification time.
         let written = |target: &Path| fs::metadata(target).unwrap().modified().unwrap();
         let chunk = first_chunk(&target).join("3/0");
         let before = chunk.exists().then(|| written(&chunk));
@@ -231,7 +231,7 @@ fn finished_parts_are_not_written_again() {
     }
 }
 
-/// Writes a document with arrays of texts, in chunks and without, between arrays of numbers.
+/// Writes a document with arrays of strings, with and without chunks, between arrays of numbers.
 fn arrays_with_heaps(folder: &Path) -> PathBuf {
     let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(", ");
     let texts = list(30_000, &|at| format!("text number {at}"));

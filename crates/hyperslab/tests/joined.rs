@@ -31,7 +31,7 @@ pub(crate) fn write(folder: &Path, name: &str, store: StoreBuilder) -> PathBuf {
     written(folder, name, &*store.build(), None)
 }
 
-/// A source, or the object of it at a path, as a store.
+/// Writes a source, or the object at a path in it, to a store.
 pub(crate) fn written(folder: &Path, name: &str, source: &dyn Source, object: Option<&str>) -> PathBuf {
     let path = folder.join(name);
     let parts = object.map(|object| Parts::new(source, &[source.find(&node_path(object)).unwrap()]).unwrap());
@@ -132,7 +132,7 @@ fn the_dimension_is_the_one_that_differs_unless_it_is_named() {
     let same = [paths[0].clone(), paths[0].clone()];
     assert!(refused(Joined::open(&same, &JoinOptions::default())).contains("unclear along which dimension"));
     assert!(refused(Joined::open(&paths, &along("tme"))).contains("no dimension tme; dimensions: lat, time"));
-    // One store alone is itself.
+    // Joining a single store gives the store itself.
     let one = Joined::open(&paths[..1], &along("/time")).unwrap();
     assert_eq!(one.paths().len(), 1);
 }
@@ -169,7 +169,7 @@ fn numbers_that_are_not_joined_may_differ_within_a_tolerance() {
         let lat: Vec<f64> = File::from(joined.shared()).array("/lat").unwrap().read(&Select::all()).unwrap();
         assert_eq!(lat, [10.0, 20.0, 30.0]);
     }
-    // What differs more than by rounding is to be looked at.
+    // Differences larger than rounding should be examined.
     let far = [first, second("far.zarr", 21.0)];
     let message = refused(open(&far, Tolerance { absolute: 0.5, ..Tolerance::default() }));
     assert!(message.contains("differs, by at most 1.0;") && message.contains("help: compare "), "{message}");
@@ -247,7 +247,7 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
         let time = store.coordinate("/time", times).unwrap();
         time.attribute("units", units).attribute("bounds", "time_bounds");
         store.array("/t", &["/time"], &vec![1_f32; times.len()]).unwrap();
-        // They have the units of the times.
+        // The bounds have the units of the times.
         store.dimension("/bound", 1).unwrap();
         store.array("/time_bounds", &["/time", "/bound"], times).unwrap();
         write(folder.path(), name, store)
@@ -263,7 +263,7 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
         let times: Vec<f64> = file.array(name).unwrap().read(&Select::all()).unwrap();
         assert_eq!(times, [29.5, 30.5, 31.5, 32.5, 33.5, 34.5], "{name}");
     }
-    // A calendar that has other days only before the reform of 1582.
+    // A calendar whose days differ only before the reform of 1582.
     let own = |name: &str, calendar: &str, times: &[f64]| {
         let mut store = StoreBuilder::new();
         let time = store.coordinate("/time", times).unwrap();
@@ -278,7 +278,7 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
     let old = own("old.zarr", "proleptic_gregorian", &[-200_000.0]);
     let error = refused(Joined::open(&[standard, old], &along("time")));
     assert!(error.contains("count -200000 cannot be represented exactly"), "{error}");
-    // A calendar of other days.
+    // A calendar with different days.
     let mut store = StoreBuilder::new();
     let time = store.coordinate("/time", &[0.5_f64]).unwrap();
     time.attribute("units", "days since 2020-02-01")
@@ -291,7 +291,7 @@ fn counts_since_other_epochs_become_those_of_the_first_store() {
     assert!(refused(Joined::open(&[a, noleap], &along("time"))).contains("attribute units"));
 }
 
-/// A store of times of any type, with one value for each.
+/// Writes a store with times of any type and one value for each time.
 fn timed<T: Number>(folder: &Path, name: &str, units: &str, times: &[T]) -> PathBuf {
     let mut store = StoreBuilder::new();
     store.coordinate("/time", times).unwrap().attribute("units", units);
@@ -313,7 +313,7 @@ fn counted(joined: Joined) -> (String, String, Vec<f64>) {
 fn counts_that_the_first_store_cannot_hold_are_counted_in_a_shorter_unit() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // Months as xarray writes them: each file counts days since its own time.
+    // As in months written by xarray, each file counts days since its own time.
     let january = timed(folder, "1.nc", "days since 2019-01-16 12:00:00", &[0_i64]);
     let february = timed(folder, "2.nc", "days since 2019-02-15", &[0_i64]);
     let march = timed(folder, "3.zarr", "days since 2019-03-16 12:00:00", &[0_i64]);
@@ -328,18 +328,18 @@ fn counts_that_the_first_store_cannot_hold_are_counted_in_a_shorter_unit() {
     let sorted = JoinOptions { sort: true, ..along("time") };
     let backwards: Vec<PathBuf> = months.iter().rev().cloned().collect();
     assert_eq!(counted(Joined::open(&backwards, &sorted).unwrap()), expected);
-    // The third file needs minutes, which the earlier ones have too.
+    // The last file needs minutes, so the earlier ones are also counted in minutes.
     let later = timed(folder, "4.nc", "seconds since 2019-04-01", &[60_i32]);
     let all = Joined::open(&[months.as_slice(), &[later]].concat(), &along("time")).unwrap();
     let (_, units, counts) = counted(all);
     assert_eq!((units.as_str(), counts[1]), ("minutes since 2019-01-16 12:00:00", 42480.0));
-    // In the new unit, 32 bits are too few.
+    // In the new unit, 32 bits are not enough.
     let short = timed(folder, "5.nc", "days since 1900-01-01", &[0_i32]);
     let fine = timed(folder, "6.nc", "seconds since 2000-01-01", &[1_i32]);
     let (datatype, units, counts) = counted(Joined::open(&[short, fine], &along("time")).unwrap());
     assert_eq!((datatype.as_str(), units.as_str()), ("int64", "seconds since 1900-01-01"));
     assert_eq!(counts, [0.0, 3_155_673_601.0]);
-    // No unit is left that 64 bits hold.
+    // No remaining unit fits into 64 bits.
     let old = timed(folder, "7.nc", "days since 1500-01-01", &[0_i64]);
     let exact = timed(folder, "8.nc", "nanoseconds since 2020-01-01", &[1_i64]);
     let error = refused(Joined::open(&[old, exact], &along("time")));
@@ -372,12 +372,12 @@ fn times_of_different_types_are_joined_in_one_that_holds_all() {
     assert_eq!(counted(joined), ("float64".into(), units.into(), vec![2.0, 3.0, 4.5, 5.5]));
     let joined = Joined::open(&[double, long], &JoinOptions { sort: true, ..along("time") }).unwrap();
     assert_eq!(counted(joined).0, "float64");
-    // Double precision does not hold this one.
+    // Double precision cannot represent this count.
     let large = timed(folder, "large.nc", units, &[(1_i64 << 53) + 1]);
     let other = timed(folder, "other.nc", units, &[0.5_f64]);
     let error = refused(Joined::open(&[other, large], &along("time")));
     assert!(error.contains("9007199254740993") && error.contains("which float64 does not hold"), "{error}");
-    // Numbers that are no times keep their type.
+    // Numbers that are not times keep their type.
     let data = |name: &str, store: StoreBuilder| write(folder, name, store);
     let mut single = day(0);
     single.array("/u", &["/time"], &[1_f32; 4]).unwrap();
@@ -413,7 +413,7 @@ fn bounds_follow_the_units_and_types_of_their_times() {
 #[test]
 fn counts_that_were_never_written_are_counts_too() {
     let folder = tempfile::tempdir().unwrap();
-    // Zeros are the fill value, and their chunk is not written.
+    // Zeros equal the fill value, so their chunk is not written.
     let a = timed(folder.path(), "a.zarr", "days since 2019-01-01", &[0_i64]);
     let b = timed(folder.path(), "b.zarr", "days since 2019-01-02", &[0_i64]);
     for store in [&a, &b] {
@@ -499,7 +499,7 @@ fn missing_values_that_formats_mark_in_other_forms_are_the_same() {
         };
         write(folder.path(), name, store)
     };
-    // As xarray writes it: the bytes of a double in base64.
+    // xarray writes the bytes of a double in base64.
     let zarr = part("0.zarr", [0, 1], false);
     for document in ["zarr.json", "a/zarr.json"].map(|name| zarr.join(name)) {
         let mut json: serde_json::Value = serde_json::from_slice(&fs::read(&document).unwrap()).unwrap();
@@ -564,7 +564,7 @@ fn whole_chunks_are_copied_as_they_are_stored() {
     assert_eq!(bytes, expected);
     let chunks = array.chunks().unwrap().unwrap();
     assert_eq!((chunks.outer.written, chunks.outer.of), (6, 6));
-    // A joined store is converted like any other, and has the same content.
+    // A joined store is converted like any other, and the result has the same content.
     let target = folder.path().join("all.zarr");
     let options = ConvertOptions::new(target_format_of(&target).unwrap());
     let plan = plan(&*source, &options).unwrap();
@@ -577,7 +577,7 @@ fn whole_chunks_are_copied_as_they_are_stored() {
     assert_eq!(digests(&*source), digests(&*written));
 }
 
-/// A file with records: two of `time` and `t` each.
+/// A file with two records of `time` and `t`.
 fn classic(folder: &Path, number: u32) -> PathBuf {
     let variable = |name: &str, data_type, begin, units: &str| Variable {
         name: name.into(),
@@ -633,7 +633,7 @@ fn stores_of_several_formats_are_joined() {
     let plan = plan(&*source, &options).unwrap();
     let made_from = Fingerprint::of_source(&first, String::new()).unwrap();
     convert(&*source, &made_from, &copy, &plan, &options).unwrap();
-    // The same times twice overlap: all else is the same in both formats.
+    // The times overlap because they occur twice. Everything else is the same in both formats.
     let error = refused(Joined::open(&[first, copy], &along("/time")));
     assert!(error.contains("overlaps "), "{error}");
 }
@@ -646,7 +646,7 @@ fn a_file_that_was_changed_since_it_was_joined_is_not_read() {
     assert_eq!(joined.lengths(), vec![2; 60]);
     let array = File::from(joined.shared()).array("/t").unwrap();
     assert_eq!(array.read::<f32>(&Select::all()).unwrap().len(), 120);
-    // The second one is not open any more.
+    // The second file is no longer open.
     let changed = fs::OpenOptions::new().append(true).open(&paths[1]).unwrap();
     changed.set_len(fs::metadata(&paths[1]).unwrap().len() + 4).unwrap();
     drop(changed);
@@ -676,7 +676,7 @@ fn ranges_of_values_are_those_of_all_stores() {
     let range = attributes["valid_range"].as_ref().unwrap();
     assert_eq!(*range.value.rows, [-3_i16, 7].map(i16::to_ne_bytes).concat());
     assert!(!attributes.contains_key("valid_max"));
-    // Two files, of which both have a maximum.
+    // Two files that both have a maximum.
     let source = Joined::open(&paths[..2], &along("time")).unwrap().shared();
     let node = source.load(&source.find(&node_path("/t")).unwrap().handle).unwrap();
     assert_eq!(*node.attributes().unwrap()["valid_max"].as_ref().unwrap().value.rows, 9_i16.to_ne_bytes());

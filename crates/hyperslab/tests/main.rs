@@ -1,4 +1,4 @@
-//! Tests of the public interface with the example files.
+//! Tests the public interface on the example files.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -52,8 +52,8 @@ use hyperslab_core::storage::ReadAt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The path of an example file. After `own/` or `hdf5/`, the path of a file of these tests or of the tests of the crate
-/// for HDF5.
+/// The path of an example file, or of a data file of these tests or of the HDF5 crate's tests if `name` starts with
+/// `own/` or `hdf5/`.
 fn path(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     match name.split_once('/') {
@@ -94,7 +94,7 @@ fn located(source: &dyn Source, path: &str) -> Vec<String> {
     found.iter().map(|target| target.entry.handle.path.to_string()).collect()
 }
 
-/// The description of the objects at `path`, and the errors in it.
+/// The description of the objects at `path`, and its errors.
 fn description(source: &dyn Source, path: &str, options: &DescribeOptions) -> (String, Vec<Error>) {
     let mut out = Vec::new();
     let done = describe(source, "FILE", &targets(source, path).unwrap(), options, &mut out).unwrap();

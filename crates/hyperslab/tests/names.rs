@@ -1,4 +1,4 @@
-//! All types in public signatures are exported by this crate, so programs need no other crate.
+//! This crate exports all types in public signatures, so programs need no other crate.
 
 fn named<T: ?Sized>() {}
 

@@ -1,4 +1,4 @@
-//! Reading into arrays of the crate `ndarray`, and writing them.
+//! Reading into arrays of the crate `ndarray` and writing such arrays.
 
 use crate::path;
 use hyperslab::select::Select;

@@ -23,7 +23,7 @@ fn dimcoord(source: &dyn Source, path: &str) -> DimCoord {
     }
 }
 
-/// The shape of an array with the paths of its dimensions.
+/// The shape of an array as the paths of its dimensions.
 fn shape(source: &dyn Source, path: &str) -> Vec<String> {
     let shape = ndarray(source, path).shape;
     let of = |path: Option<&hyperslab::NodePath>| path.map_or("-".to_owned(), ToString::to_string);
@@ -60,7 +60,7 @@ fn variables_have_the_dimensions_in_scope_of_their_group() {
     assert_eq!(shape(&*source, "/inner/own_x"), ["/inner/x"]);
     assert_eq!(shape(&*source, "/beside/root_x"), ["/x", "/y"]);
     assert_eq!(shape(&*source, "/inner/deep/both"), ["/inner/deep/z", "/inner/x"]);
-    // The variable has the name of a dimension of the parent, but another dimension.
+    // The variable has the name of a dimension of the parent group, but a different dimension.
     assert_eq!(shape(&*source, "/inner/deep/x"), ["/inner/deep/z"]);
 }
 
@@ -82,7 +82,7 @@ fn scales_of_other_software_also_name_dimensions() {
     assert_eq!(shape(&*source, "/both"), ["/lat", "/lon"]);
     assert_eq!(shape(&*source, "/only_first"), ["/lat", "-"]);
     assert_eq!(shape(&*source, "/group/above"), ["/lon"]);
-    // A scale with two dimensions is not a coordinate of one dimension.
+    // A scale with two dimensions is not the coordinate of one dimension.
     assert_eq!(find(&*source, "/surface").handle.path.name(), "surface");
     assert_eq!(ndarray(&*source, "/surface").shape.dims().len(), 2);
 }
@@ -220,7 +220,7 @@ fn dimensions_keep_their_names_beside_variables_that_are_not_their_coordinates()
         assert_eq!(shape(&*source, path), dims, "{path}");
         assert_eq!(ndarray(&*source, path).dimension, dimension, "{path}");
     }
-    // The names in the file are those of the raw view.
+    // The raw view shows the names stored in the file.
     let raw = open_raw("own/dimensions.nc");
     assert!(raw.find(&NodePath::new("/_nc4_non_coord_lon").unwrap()).is_ok());
 }
@@ -265,7 +265,7 @@ fn attributes_without_elements_are_empty_texts_and_lists() {
 fn files_of_old_libraries_are_recognised_by_their_scales() {
     let source = open("own/old.nc");
     assert_eq!(source.format(), "NetCDF-4");
-    // As in files with marks, the fill value is that of NetCDF.
+    // As in files with the marks of the NetCDF library, the fill value is the NetCDF default.
     assert!(matches!(ndarray(&*source, "/v").storage.fill, Fill::Default));
     assert_eq!(ndarray(&*source, "/v").attributes["_FillValue"].as_ref().unwrap().shape, Some(vec![]));
 }

@@ -100,7 +100,7 @@ fn a_variable_that_only_has_the_name_of_a_dimension_is_an_array() {
     ];
     let source = source(dimensions, variables, b"abcdef");
     assert_eq!(names(&*source), ["/len", "/station", "/x", "/y"]);
-    // The dimension keeps its name beside the array.
+    // The dimension keeps its name although an array has the same name.
     assert_eq!(shape(&*source, "/station"), ["/station", "/len"]);
     assert_eq!(shape(&*source, "/x"), ["/station"]);
     assert_eq!(shape(&*source, "/y"), ["/x", "/len"]);

@@ -1,4 +1,4 @@
-//! NetCDF classic files as targets: what they hold, what becomes of all else, and what is refused.
+//! NetCDF classic files as targets: what they can represent, what becomes of everything else, and what is refused.
 
 use crate::interrupted::many_chunks;
 use crate::path;
@@ -34,7 +34,7 @@ fn with<'a>(options: ConvertOptions<'a>, source: &Path, target: &Path) -> Result
     convert(&*source, &made_from, target, &plan(&*source, &options)?, &options)
 }
 
-/// Converts with all losses allowed. Returns what the report says, by place.
+/// Converts with all losses allowed, and returns the report by place.
 fn converted(source: &Path, format: &str, target: &Path) -> BTreeMap<String, Vec<String>> {
     let plan = planned(source, format).unwrap();
     with(ConvertOptions::new(target_format(format).unwrap()), source, target).unwrap();
@@ -57,7 +57,7 @@ fn digests(path: &Path) -> Vec<String> {
     digest::lines(&*source, &NodePath::root()).unwrap().iter().map(digest::Line::to_json).collect()
 }
 
-/// The values of an array as a text.
+/// The values of an array as text.
 fn values(path: &Path, array: &str) -> String {
     let source = open(path, &OpenOptions::default()).unwrap();
     let handle = source.find(&NodePath::new(array).unwrap()).unwrap().handle;
@@ -116,7 +116,7 @@ fn dimensions_and_variables_keep_their_two_orders() {
         records: Some(1),
         dimensions: vec![dimension("y", 2), dimension("x", 3), dimension("t", 0), dimension("len", 4)],
         attributes: Vec::new(),
-        // Coordinates, a variable with the name of a dimension that it is not the coordinates of, others.
+        // Coordinates, a variable with the name of a dimension of which it is not the coordinate, and others.
         variables: vec![
             variable("z", &[2, 0]),
             variable("t", &[2]),
@@ -127,7 +127,7 @@ fn dimensions_and_variables_keep_their_two_orders() {
     let folder = TempDir::new().unwrap();
     let (source, target) = (folder.path().join("source.nc"), folder.path().join("x.nc"));
     let file = Arc::new(WritableFile::create(&source).unwrap());
-    // The default fill value of bytes, with which records are padded.
+    // Records are padded with the default fill value of bytes.
     Definition::new(header, &|_| vec![0x81]).unwrap().begin(file).unwrap().finish().unwrap();
     let options = repack::options(&*repack::open(&source, &OpenOptions::default()).unwrap()).unwrap();
     with(options, &source, &target).unwrap();
@@ -184,7 +184,7 @@ ndarrays:
     let report = converted(&source, "netcdf3", &target);
     assert_eq!(shape(&target, "/e"), "int32 none=0+ dim_2=2");
     assert_eq!(report["/none"], ["dimension of length 0 => an unlimited dimension, changed"]);
-    // Here another one grows.
+    // Here, another dimension is already unlimited.
     let text = text.replace("  e:", "  r: {shape: [t], type: int8, value: [1]}\n  e:");
     let text = text.replace("  none", "  t: {size: null, storage: {size: 1}}\n  none");
     let source = document(&folder, &text);

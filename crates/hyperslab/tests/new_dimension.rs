@@ -1,4 +1,4 @@
-//! Several stores joined along a dimension that they do not have.
+//! Several stores joined along a new dimension.
 
 use crate::joined::{refused, write, written};
 use crate::node_path;
@@ -95,7 +95,7 @@ fn data_variables_and_scalars_that_differ_lie_along_a_new_dimension() {
     }
 }
 
-/// All elements of an array in row-major order, region by region.
+/// The elements of a region of an array in row-major order.
 fn rows(source: &dyn Source, of: &str, region: &Region) -> Vec<u8> {
     let array = source.array(&source.find(&node_path(of)).unwrap().handle).unwrap();
     array.values(region).unwrap().rows.to_vec()
@@ -156,7 +156,7 @@ fn a_dimension_without_a_variable_has_no_coordinates() {
     assert_eq!(joined.notes(), ["run has no coordinates, so the order of the files was not checked"]);
     let source = joined.shared();
     assert_eq!(dimensions(&*source, "/t"), ["run", "lat"]);
-    // It differs, so that it is one of the data.
+    // It differs between the stores, so it is one of the data variables.
     assert_eq!(dimensions(&*source, "/member"), ["run"]);
     let run = source.find(&node_path("/run")).unwrap();
     let Node::DimCoord(run) = source.load(&run.handle).unwrap() else { panic!("no dimension") };
@@ -188,7 +188,7 @@ fn a_dimension_without_a_variable_keeps_its_name_in_every_format() {
     assert!(error.contains("/s is not below the group of the new dimension /in/run"), "{error}");
     let error = refused(Joined::open(&paths, &new("/out/run")));
     assert!(error.contains("no group for the new dimension /out/run"), "{error}");
-    // A file that has a variable of its name is not joined without it.
+    // A file with a variable of this name is not joined with a file without it.
     let mut other = StoreBuilder::new();
     other.group("/in").unwrap();
     other.dimension("/in/x", 2).unwrap();

@@ -18,7 +18,7 @@ fn selections_read_the_same_elements_as_numpy() {
     };
     let (lat, lon) = (shape[2], shape[3]);
 
-    // Ranges from high to low with different steps, in the outermost, a middle and the innermost dimension.
+    // Descending ranges with different steps in the outermost, a middle and the innermost dimension.
     let select = Select::all().next(Pick::range(None, None, -4)).next(1).rest().next(Pick::range(
         Some(-2),
         Some(0),
@@ -53,7 +53,7 @@ fn selections_read_the_same_elements_as_numpy() {
     let found = array.read::<f32>(&Select::mask(array.shape(), mask)).unwrap();
     assert_eq!(bits(&found), bits(&expected));
 
-    // Reading into memory of the caller gives the same elements.
+    // Reading into the caller's memory gives the same elements.
     let select = Select::all().dim("lon", Pick::range(None, None, -1)).dim("time", 0);
     let mut out =
         vec![0_f32; usize::try_from(array.selected_shape(&select).unwrap().iter().product::<u64>()).unwrap()];

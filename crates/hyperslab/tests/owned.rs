@@ -1,4 +1,4 @@
-//! Opened arrays own everything they need for reading.
+//! Opened arrays own everything that they need for reading.
 
 use crate::{open, path};
 use hyperslab::{ArraySource, ErrorKind, Item, NodePath, OpenOptions, Step, Watch, walk};

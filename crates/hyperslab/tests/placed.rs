@@ -1,4 +1,4 @@
-//! The places of the stored bytes of chunks.
+//! The locations of the stored bytes of chunks.
 
 use crate::path;
 use hyperslab::select::Select;
@@ -51,7 +51,7 @@ fn all(name: &str, array: &str) -> Vec<Owned> {
     found
 }
 
-/// The bytes at the places, concatenated. Other files are in the folder of `name`.
+/// The concatenated bytes at the places. Other files are in the folder of `name`.
 fn bytes_at(name: &str, places: &[Owned]) -> Vec<u8> {
     let opened = path(name);
     let read = |place: &Owned| {
@@ -63,7 +63,7 @@ fn bytes_at(name: &str, places: &[Owned]) -> Vec<u8> {
         let mut bytes = fs::read(file).unwrap();
         let from = usize::try_from(place.offset).unwrap();
         let end = from + usize::try_from(place.len).unwrap();
-        // Bytes past the end of an external file are zeros.
+        // Bytes past the end of an external file are zero.
         bytes.resize(bytes.len().max(end), 0);
         bytes[from..end].to_vec()
     };
@@ -167,7 +167,7 @@ fn shards_and_inner_chunks_have_places_at_their_level() {
 
     let (_, inner) = places(&array, ChunkLevel::Inner).unwrap();
     assert_eq!(inner.len() as u64, array.elements().chunks().unwrap().unwrap().inner.unwrap().written);
-    // The index at the end of the shard has an offset and a length for each of four inner chunks, and a checksum.
+    // The index at the end of the shard has an offset and a length for each of the four inner chunks, and a checksum.
     let index = &file[file.len() - 4 * 16 - 4..file.len() - 4];
     let entries = index.as_chunks::<16>().0.iter().zip([[0, 0], [0, 1], [24, 0], [24, 1]]);
     let listed = entries.filter_map(|(entry, start)| {
@@ -202,7 +202,7 @@ fn chunks_with_unknown_codecs_have_places() {
     store.insert(&Key::new("zarr.json").unwrap(), group.to_vec());
     store.insert(&Key::new("t/zarr.json").unwrap(), array.as_bytes().to_vec());
     store.insert(&Key::new("t/c/1").unwrap(), vec![7; 9]);
-    // A chunk that remains after the array was shortened.
+    // A chunk that is left over from before the array was shortened.
     store.insert(&Key::new("t/c/2").unwrap(), vec![7; 9]);
     let source = open_location(Location::Store(Arc::new(store)), &OpenOptions::default()).unwrap();
     let array = File::from(source).array("/t").unwrap();

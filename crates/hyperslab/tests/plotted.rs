@@ -41,7 +41,7 @@ fn cells_are_the_means_of_their_elements_that_are_not_missing() {
         _ => (row * 1000 + column) as f64 / 8.0,
     };
     let all: Vec<f64> = (0..rows * columns).map(|at| number(at / columns, at % columns)).collect();
-    // Memory for a few rows at a time gives the same.
+    // The result is the same with memory for only a few rows at a time.
     for memory in [Pool::MEMORY, 64 << 10] {
         let source = Operation::new(with_numbers(&[rows, columns], &all), Pool::new(2, memory));
         for (axes, (down, across)) in [(["0", "1"], (rows, columns)), (["1", "0"], (columns, rows))] {

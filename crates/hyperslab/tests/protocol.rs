@@ -1,4 +1,4 @@
-//! The order of calls to a target, with any number of threads: declare all, begin, encode, store, finish.
+//! The order of the calls to a target with any number of threads: declare all, begin, encode, store, finish.
 
 mod recording;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 
-/// Memory that holds a few chunks of [`many_chunks`].
+/// Enough memory for a few chunks of [`many_chunks`].
 const LITTLE: u64 = 8 << 20;
 
 fn written(
@@ -71,7 +71,7 @@ fn all_objects_are_declared_before_the_first_array_is_begun() {
         let rest = &calls[declared.len()..];
         assert!(!rest.iter().any(|call| matches!(call, Call::Declare(_))), "{rest:?}");
         assert_eq!(rest.last(), Some(&Call::FinishStore));
-        // Arrays are begun in the order of their declaration, and each is finished before the next one.
+        // Arrays are begun in the order in which they were declared, and each is finished before the next one begins.
         let mut open: Option<&str> = None;
         let mut begun = Vec::new();
         for call in rest {
@@ -165,7 +165,7 @@ fn a_failed_run_keeps_finished_chunks_and_the_next_run_writes_the_rest() {
     for threads in [1, 2, 8] {
         let target = folder.path().join(format!("x{threads}"));
         let format = Recording { is_ordered: true, fails_at: Some(40), ..Recording::default() };
-        // Both runs need the same boxes. They do not depend on the number of threads.
+        // Both runs need the same boxes, which do not depend on the number of threads.
         let pool = Pool::new(threads, LITTLE);
         let e = written(&source, &target, &format, &pool, PublishOptions::default()).unwrap_err();
         assert!(e.to_string().contains("the disk is full"), "{e}");
@@ -296,14 +296,14 @@ fn texts_are_read_once_unless_the_format_needs_facts_about_them() {
         (before, source.read.load(Ordering::Relaxed) - before)
     };
     assert_eq!(read(&Recording::default(), "a"), (0, count));
-    // One element shows whether the array can be read.
+    // Reading one element shows whether the array is readable.
     let needs = Needs { readable: true, ..Needs::default() };
     assert_eq!(read(&Recording { needs, ..Recording::default() }, "b"), (1, count));
     let needs = Needs { unicode: true, ..Needs::default() };
     assert_eq!(read(&Recording { needs, ..Recording::default() }, "c"), (count, count));
 }
 
-/// The array with the most variable-length texts, and their number.
+/// The array with the most variable-length strings, and their number.
 fn texts(source: &dyn Source) -> (NodePath, u64) {
     let root = source.find(&NodePath::root()).unwrap();
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ use hyperslab::{ErrorKind, OpenOptions, Remedy, Result, Source, ndl};
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// A document with one dimension `x` with coordinates, and an array `/at` whose values are the positions.
+/// A document with one dimension `x`, which has coordinates, and an array `/at` whose values are the positions.
 fn line(coordinates: &str, count: usize) -> Arc<dyn Source> {
     let positions: Vec<String> = (0..count).map(|at| at.to_string()).collect();
     let list = positions.join(", ");
@@ -76,7 +76,7 @@ fn values_select_by_coordinates() {
     assert_eq!(at(falling, "x=0.5..20"), "0 1");
     assert_eq!(at(x, "x==-10"), "1.");
     assert_eq!(at(x, "x~=14.9"), "3.");
-    // If two coordinates are equally near, the first one is selected.
+    // If two coordinates are equally close, the first one is selected.
     assert_eq!(at(x, "x~=5"), "2.");
     assert_eq!(at(x, "x~=-1e9"), "0.");
 }
@@ -215,7 +215,7 @@ fn calendars_and_fractions_of_units_are_respected() {
         4,
     );
     assert_eq!(at(noleap, "x=2024-03.."), "2");
-    // A month keeps its dimension, however many times it has.
+    // Selecting a month keeps the dimension, regardless of the number of times in that month.
     assert_eq!(at(noleap, "x=2024-03"), "2");
     assert_eq!(at(noleap, "x=2024-02-28"), "0 1 3");
     assert_eq!(at(noleap, "x==2024-02-28T00:20"), "3.");
@@ -238,7 +238,7 @@ fn datetimes_are_selected_by_dates_without_attributes() {
     assert_eq!(at(seen, "x=..2026-02-01T06"), "0");
     assert_eq!(at(seen, "x=.."), "0 2 3");
     assert_eq!(at(seen, "x~=2026-02-10"), "2.");
-    // The nearest coordinate is nearer to the end of the day than to its start.
+    // The nearest coordinate is closer to the end of the day than to its start.
     assert_eq!(at(seen, "x~=2026-02-15"), "3.");
     let message = refusal(seen, "/at", "x==2026-02-02");
     assert!(
@@ -291,7 +291,7 @@ fn selections_along_dimensions_of_other_arrays_are_ignored() {
     assert!(
         refusal(ocean, "/waves/energy", "direction=1..2").contains("has no coordinates, expected positions")
     );
-    // Those of other arrays are of no use here.
+    // The dimension names of other arrays are of no use here.
     let unnamed = refusal(&*open("h5netcdf_style.h5"), "/bare", "dim_0=1");
     let expected =
         "no dimension dim_0: no dimension here has a name\nhelp: select unnamed dimensions by position";

@@ -30,7 +30,7 @@ fn positions_ranges_and_lists_select_along_their_dimension() {
     assert_eq!(of(&["8,0,-1,7"]), all(&[[8, 0, 2, 7]]));
     assert_eq!(of(&["::4,0,0,1"]), all(&[[0, 0, 0, 1], [4, 0, 0, 1], [8, 0, 0, 1]]));
     assert_eq!(of(&["time=1,lon=-2:", "depth=2", "lat=0"]), all(&[[1, 2, 0, 6], [1, 2, 0, 7]]));
-    // A list keeps its order and may have repeated positions.
+    // A list keeps its order and may repeat positions.
     let listed = all(&[[2, 0, 1, 5], [2, 0, 1, 0], [2, 0, 1, 5]]);
     assert_eq!(of(&["time=2,depth=0,lat=1,lon=[5,0,-3]"]), listed);
     let crossed = [[0, 1, 0, 3], [0, 1, 2, 3], [8, 1, 0, 3], [8, 1, 2, 3]];
@@ -131,7 +131,7 @@ fn rejects_arrays_much_larger_than_their_file_but_shows_parts_of_them() {
 
 #[test]
 fn dimensions_without_coordinates_are_labelled_with_positions() {
-    // The scale of `fixed` stores zeros, and the array `lat` is not the coordinates of its dimension.
+    // The scale of `fixed` stores zeros, and the array `lat` is not the coordinate of its dimension.
     let source = open("unlimited.nc");
     let found = shown(&*source, "/cube", &["0,:,0"]).unwrap();
     assert_eq!(axes(&found), [("fixed".to_owned(), vec!["0".to_owned(), "1".to_owned()])]);
@@ -142,7 +142,7 @@ fn dimensions_without_coordinates_are_labelled_with_positions() {
     assert!(error.to_string().contains("have 0 dimensions, expected 1"), "{error}");
 }
 
-/// What netCDF4 shows; `xtask/oracles/dimensions.py` asks it.
+/// netCDF4 shows the same, which `xtask/oracles/dimensions.py` verifies.
 #[test]
 fn arrays_at_full_length_have_fill_values_behind_their_records() {
     let source = open("unlimited.nc");
@@ -156,7 +156,7 @@ fn arrays_at_full_length_have_fill_values_behind_their_records() {
     assert_eq!(of(&*full, &[]), "1.5 2.5 -1.0 -1.0 -1.0");
     assert_eq!(of(&*full, &["time=-1"]), "-1.0");
     assert_eq!(of(&*full, &["time=[4,0]"]), "-1.0 1.5");
-    // Other arrays are as they are, and so is the array itself in the source below.
+    // Other arrays are unchanged, and so is this array in the underlying source.
     let file = File::from(full);
     assert_eq!(file.array("/grid").unwrap().shape(), [4, 3]);
     assert_eq!(file.array("/cube").unwrap().shape(), [5, 2, 3]);

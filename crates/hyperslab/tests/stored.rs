@@ -1,4 +1,4 @@
-//! The stored form of chunks, and chunks that are copied without decoding.
+//! The stored form of chunks, and chunks that are copied without being decoded.
 
 use crate::path;
 use hyperslab::convert::layout::Rule;
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// A zlib stream of one stored block, which no compressor writes: encoding the bytes again would change it.
+/// A zlib stream of one stored block. No compressor writes this, so encoding the bytes again would change it.
 fn zlib(bytes: &[u8]) -> Vec<u8> {
     let len = u16::try_from(bytes.len()).unwrap();
     let (mut a, mut b) = (1_u32, 0_u32);
@@ -27,7 +27,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     [&head, bytes, &(b << 16 | a).to_be_bytes()].concat()
 }
 
-/// A store of version 2 with the array `/x` in one chunk.
+/// A Zarr v2 store with the array `/x` in one chunk.
 fn version_2(dtype: &str, count: usize, chunk: Vec<u8>) -> Arc<dyn Source> {
     let mut store = MemoryStore::new();
     let array = format!(

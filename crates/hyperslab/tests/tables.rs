@@ -1,4 +1,4 @@
-//! Tables as Parquet and Arrow files. That other programs read them is the subject of `xtask/oracles/tables.py`.
+//! Tables as Parquet and Arrow files. `xtask/oracles/tables.py` checks that other programs can read them.
 
 use crate::targets;
 use arrow_array::types::Int32Type;
@@ -49,7 +49,7 @@ fn no_rows_are_a_table_too() {
     assert_eq!((file.metadata().num_row_groups(), file.metadata().file_metadata().num_rows()), (0, 0));
 }
 
-/// Fails once it has taken some bytes.
+/// A writer that fails after a number of bytes.
 struct Full(usize);
 
 impl Write for Full {
@@ -137,7 +137,7 @@ fn enumerations_in_memory_are_dictionaries_and_booleans() {
     let names = keys.values().as_any().downcast_ref::<LargeStringArray>().unwrap();
     let read: Vec<&str> =
         keys.keys().values().iter().map(|key| names.value(usize::try_from(*key).unwrap())).collect();
-    // A value without a name is its number.
+    // A value without a name is shown as its number.
     assert_eq!(read, ["green", "red", "2"]);
     let truth = arrow_array(&enumeration(["FALSE", "TRUE"]), &values).unwrap();
     assert_eq!(truth.to_data(), BooleanArray::from(vec![true, false, true]).to_data());

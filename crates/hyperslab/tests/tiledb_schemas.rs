@@ -1,4 +1,5 @@
-//! Array schemas of TileDB return from the descriptions of their arrays: a document has all that their bytes hold.
+//! TileDB array schemas are recovered from the descriptions of their arrays, which contain everything that their bytes
+//! store.
 
 mod corpus;
 mod handmade;
@@ -36,7 +37,7 @@ fn document(text: String) -> Result<Arc<dyn Source>> {
     open_storage(Box::new(Bytes::from(text)), &options)
 }
 
-/// The schema that the description of an array tells.
+/// The schema recovered from the description of an array.
 fn returned(
     source: &dyn Source,
     array: &NodePath,
@@ -79,8 +80,8 @@ fn decoded<S: Structure<Context = ()>>(body: &[u8]) -> S {
     decode_all(Decoder::new(S::NAME, 0, body), &()).unwrap()
 }
 
-/// Checks that a schema returns from every description of its array with the same bytes. Brief ones do not have the names of
-/// files.
+/// Checks that every description of an array yields its schema with the same bytes. Brief descriptions do not contain
+/// file names.
 fn check_returns(schema: &ArraySchema, enumerations: &[Enumeration]) {
     let source = array(schema, enumerations);
     let full = text(&*source, &NodePath::root(), StorageDetail::Full, false);
@@ -93,7 +94,7 @@ fn check_returns(schema: &ArraySchema, enumerations: &[Enumeration]) {
     assert!(brief.enumerations.iter().all(|file| file.file_name.is_empty()));
     brief.enumerations.clone_from(&schema.enumerations);
     assert_eq!(brief, *schema, "{full}");
-    // The store itself tells the same as its description.
+    // The store itself yields the same schema as its description.
     let own = tiledb_schema(&*source, &node_path("/")).unwrap();
     assert_eq!(own, *schema, "{full}");
 }

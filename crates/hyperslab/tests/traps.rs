@@ -1,5 +1,5 @@
-//! HDF5 structures that some readers silently read wrongly. `data/make_traps.py` writes the files and checks them with
-//! h5py. The element with the indexes i and j is 100 i + j.
+//! HDF5 structures that some readers silently misread. `data/make_traps.py` writes the files and checks them with h5py.
+//! The element with the indexes i and j is 100 i + j.
 
 use crate::{description, find, open, targets};
 use hyperslab::describe::DescribeOptions;

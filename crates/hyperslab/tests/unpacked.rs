@@ -1,4 +1,4 @@
-//! Packed numbers, shown as the numbers that they stand for.
+//! Packed numbers, shown as the numbers that they represent.
 
 use crate::node_path;
 use hyperslab::convert::{ConvertOptions, convert, plan};
@@ -28,13 +28,13 @@ fn packed<T: Number>(values: &[T], scale: f64, offset: f64, missing: Option<T>) 
     store.build()
 }
 
-/// Reads a part of packed numbers; missing ones are `None`.
+/// Reads a selection of packed numbers, in which missing numbers are `None`.
 fn unpacked<T: Number>(values: &[T], missing: Option<T>, select: &Select) -> Vec<Option<f64>> {
     let source = Unpacked::shared(packed(values, 0.5, 3.0, missing));
     numbers(&source, select).into_iter().map(|number| (!number.is_nan()).then_some(number)).collect()
 }
 
-/// What the numbers are by their formula.
+/// The unpacked numbers according to the formula.
 fn wanted<T: Copy + PartialEq + Into<f64>>(values: &[T], missing: T) -> Vec<Option<f64>> {
     values.iter().map(|value| (*value != missing).then_some((*value).into() * 0.5 + 3.0)).collect()
 }
@@ -137,12 +137,12 @@ ndarrays:
     let storage = node.storage().unwrap();
     let filters: Vec<_> = storage.filters.iter().map(|filter| filter.name.as_str()).collect();
     assert_eq!(filters, ["shuffle", "deflate"]);
-    // Two bytes were those of the packed numbers.
+    // The parameter was the two-byte size of the packed numbers.
     assert!(storage.filters[0].parameters.is_empty());
     let Fill::Value(fill) = &storage.fill else { panic!("no fill value") };
     assert_eq!(*fill.rows, f64::NAN.to_ne_bytes());
     assert_eq!(**node.datatype().unwrap(), Datatype::Float(hyperslab::model::Float::Double));
-    // What is not packed stays.
+    // Arrays that are not packed are unchanged.
     assert_eq!(loaded(&*source, "/plain").attributes().unwrap().len(), 1);
     assert_eq!(File::from(source).array("/plain").unwrap().read::<i16>(&Select::all()).unwrap(), [7]);
 }

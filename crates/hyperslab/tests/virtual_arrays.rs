@@ -1,4 +1,4 @@
-//! Virtual datasets whose sources are missing, and their mappings.
+//! Virtual datasets with missing sources, and their mappings.
 
 use crate::{description, find, open};
 use hyperslab::convert::{ConvertOptions, plan};
@@ -12,7 +12,7 @@ use hyperslab::{NodePath, OpenOptions, Source, target_format};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The file of which one source is missing.
+/// A file with one missing source.
 fn nexus() -> Arc<dyn Source> {
     test_data("nexus/master.nxs")
 }
@@ -33,7 +33,7 @@ fn readers_are_told_which_sources_are_missing() {
     let told: Vec<_> = lines.iter().filter(|line| !line.missing.is_empty()).collect();
     assert_eq!(told.len(), 1);
     assert_eq!((told[0].path.as_str(), told[0].missing.to_string().as_str()), ("/entry/all", missing));
-    // All sources of these exist.
+    // All sources of these datasets exist.
     let whole = open("hdf5/virtual/vds_v110.h5");
     assert!(stat(&*whole, &find(&*whole, "/gap")).unwrap().missing.is_empty());
 }
@@ -47,7 +47,7 @@ fn a_conversion_loses_the_elements_of_missing_sources() {
     assert_eq!(row.fate, hyperslab::target::Fate::Lost(Loss::Unreadable));
 }
 
-/// Two mappings of numbered files, of which the second ends first, and a file of raw bytes that ends too early.
+/// Two mappings of numbered files, of which the second ends first, and a raw external file that is too short.
 #[test]
 fn elements_behind_the_last_source_are_missing() {
     let source = test_data("short/master.h5");
@@ -77,7 +77,7 @@ fn full_storage_lists_the_mappings() {
         let options = DescribeOptions { storage, ..DescribeOptions::default() };
         let (text, errors) = description(source, path, &options);
         assert!(errors.is_empty(), "{errors:?}");
-        // Lists are broken into lines by their length.
+        // Long lists are broken into several lines.
         text.split_whitespace().collect::<Vec<_>>().join(" ").replace("{ ", "{").replace("[ ", "[")
     };
     let text = described(&*nexus(), "/entry/all", StorageDetail::Full);

@@ -1,4 +1,4 @@
-//! Walks of the tree and lists of members.
+//! Walks through the tree and lists of members.
 
 use crate::{find, open, open_raw};
 use hyperslab::list::{rows, type_label};
@@ -6,7 +6,7 @@ use hyperslab::model::Link;
 use hyperslab::{Item, Source, Step, walk};
 use std::collections::BTreeMap;
 
-/// Every path that a walk visits. Links have their target.
+/// Every path that a walk visits, with the target of each link.
 fn walked(source: &dyn Source) -> BTreeMap<String, Option<Link>> {
     let mut found = BTreeMap::new();
     walk(source, &find(source, "/").handle, &mut |step| {

@@ -76,7 +76,7 @@ fn keys_twice() -> String {
     text
 }
 
-/// A million numbers. Each takes `bytes` bytes, with its separator.
+/// A million numbers. Each takes `bytes` bytes, including its separator.
 fn values(bytes: usize) -> String {
     let mut text = String::from("ndarrays:\n  a:\n    shape: [1000000]\n    type: float64\n    value:\n");
     for number in 0..1_000_000 {

@@ -21,7 +21,7 @@ pub(crate) fn path(text: &str) -> NodePath {
     NodePath::new(text).unwrap()
 }
 
-/// A number as a row.
+/// A number that can be stored as a row.
 pub(crate) trait Row {
     fn row(&self) -> Vec<u8>;
 }

@@ -1,4 +1,4 @@
-//! A hierarchy whose groups share the dimcoords of the root; with storage directives of one format.
+//! A hierarchy whose groups share the dimcoords of the root, with storage directives of one format.
 
 use crate::build::*;
 use hyperslab_model::{

@@ -109,7 +109,7 @@ fn a_domain_is_left_out_only_with_all_storage() {
         yaml(options, &[("/x", dim)])
     };
     let counted = || dimension(Extent::Fixed(5), 0, 4);
-    // It tells the coordinates, which are not written then.
+    // The domain gives the coordinates, which are not written in this case.
     assert!(show(StorageDetail::Brief, counted()).contains("# extensions: domain\n"));
     assert!(show(StorageDetail::Brief, counted()).ends_with("    storage:\n      domain: [0, 4]\n"));
     assert!(!show(StorageDetail::None, counted()).contains("domain"));

@@ -1,4 +1,4 @@
-//! Documents in all forms of JSON that JSON writers produce.
+//! Documents in all the forms that JSON writers produce.
 
 use hyperslab_ndl::{ParseOptions, Parsed, parse};
 

@@ -99,7 +99,7 @@ fn json_is_the_same_document() {
     }
 }
 
-/// The documents of the language's author are not part of this repository. In CI they must be there.
+/// The documents of the language's author are not part of this repository. In CI they must be present.
 #[test]
 fn the_authors_documents_are_read() {
     let folder = std::env::var("HYPERSLAB_NDL_EXAMPLES")

@@ -1,4 +1,4 @@
-//! Malicious texts, which try to exhaust time or memory or to crash the parser.
+//! Malicious texts that try to exhaust time or memory, or to crash the parser.
 
 use hyperslab_core::ErrorKind;
 use hyperslab_ndl::{ParseOptions, Parsed, parse, parse_within};
@@ -290,7 +290,7 @@ fn searches_no_suggestions_after_the_maximum_number_of_findings() {
         let start = std::time::Instant::now();
         let parsed = read(&text);
         assert!(parsed.diagnostics.last().unwrap().message.ends_with("more findings are not shown"));
-        // An unoptimised build, beside other tests. Quadratic time would be minutes.
+        // The limit allows for an unoptimised build that runs beside other tests. Quadratic time would take minutes.
         assert!(start.elapsed().as_secs() < 30, "{:?}", start.elapsed());
     }
 }

@@ -333,7 +333,7 @@ fn reading_18_a_dimension_without_coordinates_may_have_the_name_of_an_array() {
         assert_eq!(ndarray(&parsed, "/x").shape.current(), Some(vec![3]), "{text}");
         assert_eq!(parsed.order.len(), 4, "{text}");
     }
-    // Anything that says more of the dimension is a second object.
+    // If more than the size is stated, the dimension is a second object.
     for dimension in
         ["{size: 1, attributes: {u: 1}}", "{size: 1, type: int8}", "{size: 1, type: int8, value: [2]}"]
     {
@@ -537,7 +537,7 @@ fn reading_34_sparse_dimensions_have_no_length() {
 
 #[test]
 fn reading_35_bookkeeping_attributes_are_ordinary_attributes() {
-    // Dimension labels are directives of the format. Bookkeeping in a raw description is attributes.
+    // Dimension labels are directives of the format. Bookkeeping in a raw description consists of attributes.
     let text = "ndarrays:\n  a:\n    shape: [2]\n    type: int8\n    attributes:\n      CLASS: DIMENSION_SCALE\n      _Netcdf4Dimid: 0\n    storage:\n      hdf5: {dimension_labels: [lat]}\n";
     let parsed = clean(text);
     let a = ndarray(&parsed, "/a");
@@ -727,7 +727,7 @@ fn reading_50_lengths_count_bytes() {
     assert!(found.contains("4 bytes, expected at most 3 [ndl/value-length]"), "{found}");
 }
 
-/// Four bytes for each character, whatever UTF-8 needs.
+/// Each character takes four bytes, whatever its length in UTF-8.
 #[test]
 fn reading_50_lengths_in_utf32_are_whole_characters() {
     let text = |storage: &str, value: &str| {

@@ -14,7 +14,7 @@ use trials::try_all;
 /// The default number of random files.
 const TRIALS: u64 = 1000;
 
-/// Reads a text that must have no errors and warnings.
+/// Reads a text that must have no errors or warnings.
 fn read(text: &str) -> Result<Parsed, String> {
     let parsed = parse(text.as_bytes(), &ParseOptions::default());
     match parsed.diagnostics.iter().find(|one| one.severity != Severity::Note) {
@@ -114,7 +114,7 @@ fn edited_texts_never_panic_and_stay_within_limits() {
     });
 }
 
-/// The text with one typical typing error.
+/// The text with one typical typo.
 fn edited(text: &str, random: &mut Random) -> String {
     const SCALARS: &[&str] = &[
         "", "null", "[]", "{}", "-1", "1e999", "'", "\"", "[", "{", "*a", "&a", "!!int x", "/", "a: b", "#",

@@ -108,7 +108,7 @@ fn default(parameter: &Parameter) -> Option<Value> {
     }
 }
 
-/// A parameter in the form of the page: name, allowed values, and default in parentheses.
+/// A parameter as the page shows it: name, allowed values, and default in parentheses.
 fn on_the_page(parameter: &Parameter) -> String {
     let values = match parameter.kind {
         Kind::Int(_, max) if max == i64::from(i32::MAX) => String::new(),
@@ -230,7 +230,7 @@ fn filters_are_those_that_the_parser_knows() {
             let stated = body["properties"][parameter.name].get("default").cloned();
             assert_eq!(stated, default(parameter), "{name} {}", parameter.name);
         }
-        // The schema and the parser agree whether the filter takes a single, main parameter.
+        // The schema and the parser agree on whether the filter takes a single, main parameter.
         let text =
             format!("ndarrays: {{a: {{shape: [4], type: int32, storage: {{filter: [{{{name}: 1}}]}}}}}}");
         assert_eq!(shown(&text, &STRICT).is_empty(), !alone.is_empty(), "{name}");
@@ -326,7 +326,7 @@ fn bad_documents_break_the_rule_in_their_name() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// A code block of the page: its first line, the words after its fence, its text.
+/// A code block of the page: its first line, the words after its fence, and its text.
 fn blocks(page: &str) -> Vec<(usize, &str, String)> {
     let mut found = Vec::new();
     let mut lines = page.lines().enumerate();

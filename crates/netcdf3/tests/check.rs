@@ -1,4 +1,4 @@
-//! What `check` finds in files, broken in every way that a rule names.
+//! The findings of `check` in files that break each rule.
 
 use crate::{TINY, attribute, dimension, empty, file, variable};
 use bytes::Bytes;
@@ -22,7 +22,7 @@ fn line(finding: Finding) -> String {
     format!("{}{object}{byte}: {}", finding.rule, finding.message)
 }
 
-/// A file with variables along `t` and `x`, changed after its elements were laid out.
+/// A file with variables along `t` and `x`, whose header is changed after its elements were laid out.
 fn changed(change: impl FnOnce(&mut Header)) -> Vec<u8> {
     let variables = vec![
         variable("x", DataType::Int, &[1]),

@@ -1,4 +1,4 @@
-//! Headers with elements, and what a written file must read back as.
+//! Headers with elements, and what must be read from the written file.
 
 use hyperslab_core::nd::{Planes, Region};
 use hyperslab_core::storage::{ReadAt, WritableMemory};
@@ -6,7 +6,7 @@ use hyperslab_core::{Limits, Result};
 use hyperslab_netcdf3::{DataType, Definition, File, Header, Writer, to_native};
 use std::sync::Arc;
 
-/// What a file is to hold.
+/// The content that a file is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     pub(crate) header: Header,
@@ -15,7 +15,7 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Elements for the variables of a header that `is_written`, from a seed.
+    /// Elements from a seed, for those variables of a header that `is_written` accepts.
     pub(crate) fn new(header: Header, seed: u64, is_written: impl Fn(usize) -> bool) -> Content {
         let mut state = seed;
         let shapes: Vec<_> = (0..header.variables.len()).map(|number| shape(&header, number)).collect();
@@ -41,7 +41,7 @@ impl Content {
         })
     }
 
-    /// Writes the file, each variable by `write`.
+    /// Writes the file, using `write` for each variable.
     pub(crate) fn write_by(&self, write: impl Fn(&Writer, usize, &[u8])) -> Vec<u8> {
         let storage = Arc::new(WritableMemory::default());
         let writer = self.definition().begin(storage.clone()).unwrap();
@@ -54,7 +54,7 @@ impl Content {
         storage.to_vec()
     }
 
-    /// The elements of a variable in the file: those that were not written are the fill value.
+    /// The elements of a variable in the file: those that were not written have the fill value.
     pub(crate) fn expected(&self, number: usize) -> Vec<u8> {
         let definition = self.definition();
         let layout = definition.layout(number).unwrap();

@@ -65,7 +65,7 @@ fn records_that_nobody_counted_follow_from_the_size_of_the_file() {
     header.records = None;
     let mut bytes = [header.encode().unwrap(), bytes[header.encode().unwrap().len()..].to_vec()].concat();
     assert_eq!(open(&bytes).records().count, 4);
-    // A record that is not whole does not count.
+    // An incomplete record does not count.
     bytes.pop();
     assert_eq!(open(&bytes).records().count, 3);
     assert_eq!(open(&bytes).layout(1).unwrap().shape, [3]);

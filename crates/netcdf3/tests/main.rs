@@ -1,4 +1,4 @@
-//! Files by hand, by chance and cut short.
+//! Handmade, random and truncated files.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -33,7 +33,7 @@ pub(crate) fn variable(name: &str, data_type: DataType, dimensions: &[u64]) -> V
     Variable { name: name.into(), dimensions, attributes, data_type, size: 0, begin: 0 }
 }
 
-/// A file with the variables one behind the other, and bytes that count up as elements.
+/// A file with the variables one after another, and elements whose bytes follow from their offsets.
 pub(crate) fn file(mut header: Header, records: u64) -> (Header, Vec<u8>) {
     header.records = Some(records);
     let sizes: Vec<u64> = header.variables.iter().map(|variable| block(&header, variable)).collect();
@@ -60,7 +60,7 @@ pub(crate) fn is_record(header: &Header, variable: &Variable) -> bool {
     variable.dimensions.first().is_some_and(|id| header.dimensions[usize::try_from(*id).unwrap()].length == 0)
 }
 
-/// The size of a record in bytes. One of a single variable has no padding.
+/// The size of a record in bytes. A record of a single variable has no padding.
 pub(crate) fn record(header: &Header) -> u64 {
     let of_records = header.variables.iter().filter(|variable| is_record(header, variable));
     let sizes: Vec<u64> = of_records.map(|variable| block(header, variable)).collect();
@@ -70,7 +70,7 @@ pub(crate) fn record(header: &Header) -> u64 {
     }
 }
 
-/// The size of the elements of a variable in bytes, of one record if it has records.
+/// The size in bytes of the elements of a variable, or of one record if it is a record variable.
 pub(crate) fn block(header: &Header, variable: &Variable) -> u64 {
     let lengths =
         variable.dimensions.iter().map(|id| header.dimensions[usize::try_from(*id).unwrap()].length);

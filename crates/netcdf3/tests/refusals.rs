@@ -1,4 +1,4 @@
-//! What the formats do not hold, refused by name; and sizes at their limits.
+//! Content that the formats cannot represent, which is rejected by name, and sizes at their limits.
 
 use crate::content::{default_fill, open, read_part};
 use crate::sparse::Sparse;
@@ -15,7 +15,7 @@ fn refused(header: Header) -> String {
     error.to_string()
 }
 
-/// A header with one variable along records `t` and `x`.
+/// A header with one variable along the record dimension `t` and `x`.
 fn header(version: Version) -> Header {
     let variables = vec![variable("v", DataType::Short, &[0, 1])];
     Header {
@@ -75,7 +75,7 @@ fn names_that_readers_do_not_find_are_refused() {
         changed(Version::Classic, |header| header.attributes = vec![attribute("a+/", DataType::Char, b"")]),
         format!("attribute \"a+/\" has a slash or a control character{other}")
     );
-    // What the specification allows.
+    // Names that the specification allows.
     for name in ["é", "é a+b@(c)", "_a", "1", &"é".repeat(128)] {
         let mut header = header(Version::Classic);
         header.variables[0].name = name.into();
@@ -147,7 +147,7 @@ fn types_and_fill_values_that_do_not_fit_are_refused() {
     assert_eq!(error.to_string(), "/v: a fill value of 3 bytes for type Short, expected 2");
 }
 
-/// A file of variables of bytes with these lengths, with records or not.
+/// A header of byte variables with these lengths, each with or without records.
 fn sized(version: Version, lengths: &[(bool, u64)]) -> Header {
     let mut dimensions = vec![dimension("t", 0), dimension("k", 1 << 16)];
     let mut variables = Vec::new();
@@ -249,7 +249,7 @@ fn elements_behind_4_gib_are_written_and_read() {
         Header { records: Some(3), dimensions, variables, ..empty(version) }
     };
     let cases = [
-        // The last one, of 6 GiB, has a size that does not fit its field.
+        // The last variable, of 6 GiB, has a size that does not fit its field.
         (vast(Version::Classic, vec![variable("v", DataType::Byte, &[1, 2])]), Some(u64::from(u32::MAX))),
         (
             vast(
@@ -282,7 +282,7 @@ fn elements_behind_4_gib_are_written_and_read() {
         let storage = Arc::new(Sparse::default());
         let definition = Definition::new(header.clone(), &default_fill).unwrap();
         drop(definition.clone().begin(storage.clone()).unwrap());
-        // Of a resumed file, what was written before is not known, and nothing is filled.
+        // For a resumed file, it is not known what was written before, so nothing is filled.
         let writer = definition.clone().resume(storage.clone()).unwrap();
         let mut expected = Vec::new();
         for number in 0..header.variables.len() {

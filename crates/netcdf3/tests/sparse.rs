@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// Bytes by their offset, all others are zeros.
+/// Bytes by their offset; all others are zero.
 #[derive(Debug, Default)]
 pub(crate) struct Sparse(Mutex<State>);
 

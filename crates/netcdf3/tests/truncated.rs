@@ -1,4 +1,4 @@
-//! Files cut at every byte: what is there is read, what is not there is an error, and `check` says so.
+//! Files truncated at every byte: existing data is read, missing data is an error, and `check` reports it.
 
 use crate::check::found;
 use crate::content::{open, read, read_part};
@@ -9,7 +9,7 @@ use hyperslab_netcdf3::{DataType, Header, Variable, Version};
 
 const RECORDS: u64 = 3;
 
-/// A layout of variables along `t`, which is that of records, and `x`.
+/// Layouts of variables along the record dimension `t` and `x`.
 fn layouts() -> Vec<Vec<Variable>> {
     let fixed = || variable("x", DataType::Short, &[1]);
     vec![
@@ -19,7 +19,7 @@ fn layouts() -> Vec<Vec<Variable>> {
     ]
 }
 
-/// Where each element of a variable lies, record by record.
+/// The offset at which each element of a variable ends, record by record.
 fn ends(header: &Header, number: usize) -> Vec<u64> {
     let variable = &header.variables[number];
     let element = variable.data_type.size() as u64;

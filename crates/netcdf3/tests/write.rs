@@ -1,4 +1,4 @@
-//! Files that are written: bytes by hand, round trips, interruptions.
+//! Written files: bytes given by hand, round trips, interruptions.
 
 use crate::content::{Content, default_fill, open, read, read_part};
 use crate::{TINY, attribute, dimension, empty, variable};
@@ -26,7 +26,7 @@ fn native(numbers: &[i16]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_ne_bytes()).collect()
 }
 
-/// Variables of two sizes along records, and one without.
+/// Two record variables of different sizes, and a variable without records.
 fn two_with_records() -> Content {
     let header = Header {
         records: Some(2),
@@ -265,7 +265,7 @@ fn every_truncation_is_an_error_or_the_part_that_is_there() {
                     }
                 }
             }
-            // Only padding may be missing without a word.
+            // Only padding may be missing without a finding.
             let truncated =
                 findings(&whole[..end]).iter().any(|found| found.starts_with("netcdf3/truncated"));
             let last = (0..content.elements.len()).map(|number| file.layout(number).unwrap().end().unwrap());
@@ -274,7 +274,7 @@ fn every_truncation_is_an_error_or_the_part_that_is_there() {
     }
 }
 
-/// Storage after whose reads others write.
+/// Storage that pauses after each read, so that other threads write in the meantime.
 struct Slow(WritableMemory);
 
 impl Wrapper for Slow {
@@ -328,7 +328,7 @@ fn threads_write_records_of_each_other() {
                     let layout = writer.definition().layout(number).unwrap();
                     let mut region = Region::all(&layout.shape);
                     region.start[0] = thread;
-                    // Many records at once, with what other variables have between them; and one by one.
+                    // Many records at once, with the data of other variables between them; and records one by one.
                     let (at_once, step) = if number == 2 { (1, 4) } else { (250, 4) };
                     while region.start[0] < layout.shape[0] {
                         let left = (layout.shape[0] - region.start[0]).div_ceil(step);

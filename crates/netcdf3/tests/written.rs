@@ -1,4 +1,4 @@
-//! Files of every kind for other libraries, with what they hold as JSON.
+//! Files of every kind for other libraries, with their content as JSON.
 
 use crate::content::{Content, default_fill, next, number_of, open, read, shape};
 use crate::{attribute, dimension, empty, variable};
@@ -7,30 +7,30 @@ use hyperslab_core::nd::Region;
 use hyperslab_netcdf3::{Attribute, DataType, Definition, Dimension, Header, Variable, Version};
 use std::path::Path;
 
-/// How the variables of a file lie.
+/// How the variables of a file are laid out.
 #[derive(Clone, Copy, Debug)]
 enum Records {
-    /// Without a dimension of records.
+    /// Without a record dimension.
     No,
-    /// One variable of records, and nothing else.
+    /// One record variable, and nothing else.
     Alone,
-    /// The same, of which only the last record is written.
+    /// The same, with only the last record written.
     AloneLast,
-    /// One variable of single elements along records.
+    /// One record variable with a single element in each record.
     AloneFlat,
-    /// One variable of records beside others.
+    /// One record variable beside other variables.
     One,
-    /// Several variables of records, the dimension first.
+    /// Several record variables, with the record dimension first.
     Several,
-    /// The dimension of records is the last one, and the variables have more dimensions.
+    /// The record dimension is the last one, and the variables have more dimensions.
     Deep,
-    /// Not a single record.
+    /// No records at all.
     Empty,
     /// Records of which no variable is written.
     NoneWritten,
     /// Every other record of one variable is written.
     SomeWritten,
-    /// Dimensions and attributes alone.
+    /// Only dimensions and attributes.
     NoVariables,
 }
 
@@ -51,7 +51,7 @@ const LAYOUTS: [Records; 11] = [
 /// The lengths of the inner dimension.
 const LENGTHS: [u64; 5] = [1, 3, 4, 7, 250];
 
-/// A file, and the records of the first variable that are written if not all are.
+/// A file, and which records of the first variable are written, unless all are.
 struct Case {
     content: Content,
     records: Option<Vec<u64>>,
@@ -171,7 +171,7 @@ impl Case {
         of.flat_map(|((row, fill), at)| if records.contains(&at) { row } else { fill }).copied().collect()
     }
 
-    /// What the file holds, as JSON.
+    /// The content of the file as JSON.
     fn json(&self) -> String {
         let header = &self.content.header;
         let dimensions = header.dimensions.iter().map(|of| {
@@ -204,7 +204,7 @@ impl Case {
     }
 }
 
-/// Attributes of a variable, the fill value first: so other libraries order them.
+/// Attributes of a variable, with the fill value first, as other libraries order them.
 fn attributes_of(data_type: DataType, state: &mut u64, has_fill: bool) -> Vec<Attribute> {
     let mut attributes = Vec::new();
     if has_fill {
@@ -226,7 +226,7 @@ fn attributes_of_file(version: Version, state: &mut u64) -> Vec<Attribute> {
     attributes
 }
 
-/// An attribute of so many numbers.
+/// An attribute of `count` numbers.
 fn numbers(name: &str, data_type: DataType, count: usize, state: &mut u64) -> Attribute {
     let values = (0..count).flat_map(|_| {
         let mut number = number_of(data_type, next(state));
@@ -248,12 +248,12 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// A name without characters that JSON escapes.
+/// A name as a JSON string; it has no characters that JSON escapes.
 fn text(name: &[u8]) -> String {
     format!("\"{}\"", str::from_utf8(name).unwrap())
 }
 
-/// Elements as a list of numbers, characters by their codes.
+/// Elements as a list of numbers, with characters as their codes.
 fn values(data_type: DataType, rows: &[u8]) -> String {
     let float = |number: f64| if number.is_nan() { "NaN".to_owned() } else { number.to_string() };
     list(rows.chunks(data_type.size()).map(|row| match data_type {
@@ -271,7 +271,7 @@ fn values(data_type: DataType, rows: &[u8]) -> String {
 }
 
 /// Definitions whose sizes lie around the limits of the versions, each with the header that we would write, or `null` if
-/// it is refused. Variables are bytes along 4 and their own dimension.
+/// it is rejected. Variables consist of bytes along a dimension of length 4 and one of their own.
 fn sizes() -> String {
     let lengths =
         [1, 5, 100, (1 << 29) - 1, 1 << 29, (1 << 29) + 1, (1 << 30) - 1, 1 << 30, (1 << 31) - 4_u64];
@@ -284,7 +284,7 @@ fn sizes() -> String {
             let mut said = Vec::new();
             for number in 0..1 + next(&mut state) % 4 {
                 let is_record = next(&mut state).is_multiple_of(3);
-                // Small and large ones are as frequent.
+                // Small and large ones are equally frequent.
                 let small = next(&mut state).is_multiple_of(2);
                 let among = if small { &lengths[..3] } else { &lengths[3..] };
                 let length = among[usize::try_from(next(&mut state)).unwrap() % among.len()];
@@ -303,7 +303,7 @@ fn sizes() -> String {
     list(lines.into_iter())
 }
 
-/// Names of dimensions, and whether we write them.
+/// Names of dimensions, and whether we accept them.
 fn names() -> String {
     let mut names: Vec<Vec<u8>> = (1..=255).flat_map(|byte| [vec![byte], vec![b'a', byte]]).collect();
     names.extend((1..=255).map(|byte| vec![b'a', byte, b'b']));
@@ -337,7 +337,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The number of definitions of each version.
+/// The number of definitions for each version.
 const SIZES: u64 = 300;
 
 /// Writes files that `classic_written.py` reads with other libraries, to the folder that

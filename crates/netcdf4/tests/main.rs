@@ -100,7 +100,7 @@ fn an_unlimited_dimension_is_as_long_as_its_longest_variable() {
     let file = open("unlimited.nc");
     let longest = |path: &str| Scale::longest_variable(&file, &object(&file, path)).unwrap();
     assert_eq!(longest("/profile"), 4);
-    // `grid` and `cube` both have it, as second and third dimension.
+    // `grid` and `cube` both have it, as their second and third dimension.
     assert_eq!(longest("/level"), 3);
     assert_eq!(longest("/never"), 0);
     assert_eq!(longest("/grid"), 0);
@@ -140,7 +140,7 @@ fn hides_attributes_only_where_they_represent_structure() {
     assert!(!is_hidden("_FillValue", variable) && !is_hidden("units", scale));
 }
 
-/// Reads everything that this crate reads from every object of a file.
+/// Reads everything that this crate can read from every object of a file.
 fn exhaust(file: &File) -> hyperslab_core::Result<()> {
     is_netcdf4(file)?;
     let mut pending = vec![file.root_address()];

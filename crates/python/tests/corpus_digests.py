@@ -1,8 +1,8 @@
-"""Read every array of the files of a folder to NumPy, and compare its content digest, made of that, with the library's.
+"""Read every array of the files in a folder into NumPy, and compare its content digest, computed from that, with the library's.
 
     python corpus_digests.py FOLDER [--step N [--first K]]
 
-The elements of sparse arrays have no positions: they are read as tables. Prints a line for each array that differs, and ends
+The elements of sparse arrays have no positions, so they are read as tables. Prints a line for each array that differs, and exits
 with 1 if there is one.
 """
 
@@ -24,20 +24,20 @@ from digests import TIMES, Encoder, Type, digest, oracle, parsed
 from netCDF4 import default_fillvals
 
 LARGEST = 32 << 20
-"""Bytes of elements that are read at once."""
+"""The maximum number of bytes of elements that are read at once."""
 
 CUT = {("tstring-at.h5", "/dset1")}
-"""Files and arrays of which texts are NUL, padded with spaces. NumPy takes NUL at the end of a text for padding."""
+"""Files and arrays with strings that are NUL, padded with spaces. NumPy treats NUL at the end of a string as padding."""
 
 
 def blocks(array: hyperslab.Array, rank: int) -> Iterator[np.ndarray]:
-    """The elements in row-major order, in parts that are not too large; axes of elements themselves follow the first."""
+    """The elements in row-major order, in parts that are not too large. Axes of the elements themselves follow the first axis."""
     shape, inner = array.shape[:rank], array.shape[rank:]
     each = math.prod(inner) * array.dtype.itemsize
     if array.nbytes <= LARGEST or not shape:
         yield as_array(array, array[...]).reshape(-1, *inner)
         return
-    # Whole rows of the first dimension of which they are short enough; those before it are walked.
+    # Reads whole rows of the first dimension whose rows are small enough, and loops over the dimensions before it.
     along = next((at for at in range(rank) if math.prod(shape[at + 1 :]) * each <= LARGEST), rank - 1)
     rows = max(LARGEST // (math.prod(shape[along + 1 :]) * each), 1)
     for outer in np.ndindex(*shape[:along]):
@@ -46,7 +46,7 @@ def blocks(array: hyperslab.Array, rank: int) -> Iterator[np.ndarray]:
 
 
 def as_array(array: hyperslab.Array, read: Any) -> np.ndarray:
-    """What was read as an array: a single element is one of NumPy or an object."""
+    """What was read, as an array; a single element is a NumPy scalar or an object."""
     if isinstance(read, np.ndarray):
         if read.dtype != array.dtype and array.dtype.kind != "O":
             raise TypeError(f"elements of dtype {read.dtype}, expected {array.dtype}")
@@ -57,7 +57,7 @@ def as_array(array: hyperslab.Array, read: Any) -> np.ndarray:
 
 
 def column(of: Type, cells: Any) -> Iterator[np.ndarray]:
-    """The elements of a column of Arrow, as arrays of the shapes and dtypes that `read` gives."""
+    """The elements of an Arrow column, as arrays of the shapes and dtypes that `read` returns."""
     for part in cells.chunks:
         if hasattr(part, "indices"):
             part = part.indices.cast(base_of(of).word)
@@ -76,12 +76,12 @@ def column(of: Type, cells: Any) -> Iterator[np.ndarray]:
 
 
 def base_of(of: Type) -> Type:
-    """The integers of an enumeration."""
+    """The integer type of an enumeration."""
     return base_of(of.of[0]) if of.of else of
 
 
 def of_scalar(of: Type, value: Any) -> Any:
-    """An element of Arrow: lists are arrays of NumPy."""
+    """An element of Arrow; lists become NumPy arrays."""
     if not value.is_valid:
         return None
     if of.word == "nullable":
@@ -99,7 +99,7 @@ class Store:
         try:
             self._root: Any = hyperslab.open(path)
         except hyperslab.NoObjectError:
-            # A store of Zarr can be an array itself.
+            # A Zarr store can be a single array.
             self._root = None
         self._tables: dict[str, Any] = {}
         self._encoder = Encoder(lambda target: len(self._root[target].shape))
@@ -108,7 +108,7 @@ class Store:
         if self._root is None:
             return hyperslab.open_array(self.path, path)
         if path not in self._root and "/" in path[1:]:
-            # An attribute of TileDB with a slash in its name is a member without.
+            # A TileDB attribute with a slash in its name is a member without one.
             group, _, name = path.rpartition("/")
             path = next((f"/{found}" for found in self._root if found.replace("\ufffd2f", "/") == path[1:]), f"{group}/{name}")
         found: hyperslab.Array = self._root[path]
@@ -125,7 +125,7 @@ class Store:
 
 
 def stored_part(path: Path, array: hyperslab.Array) -> hyperslab.Array:
-    """The array as it is stored, if it ends before its unlimited dimensions do: what follows must be the fill value."""
+    """The array as it is stored, if it ends before its unlimited dimensions do. The rest must be the fill value."""
     stored: hyperslab.Array = hyperslab.open(path, raw=True)[array.path]
     inside = tuple(slice(size) for size in stored.shape)
     read, is_more = array[...], np.ones(array.shape, bool)
@@ -137,7 +137,7 @@ def stored_part(path: Path, array: hyperslab.Array) -> hyperslab.Array:
 
 
 def is_cut(path: Path, array: hyperslab.Array) -> bool:
-    """Whether texts end with NUL and are padded with spaces, as no text of NumPy can: they must be those of h5py."""
+    """Whether strings end with NUL and are padded with spaces, which no NumPy string can. They must then be those of h5py."""
     if (path.name, array.path) not in CUT:
         return False
     import h5py
@@ -206,13 +206,13 @@ class Compared:
         self.counts[f"of {line.type.partition('(')[0]}"] += 1
 
     def _unopened(self, path: Path) -> None:
-        """What cannot be opened must be nothing that the library reads."""
+        """A file that cannot be opened must not be readable by the library either."""
         self.counts["files that are not read"] += 1
         with contextlib.suppress(ValueError, OSError):
             self.faults.append(f"{path}: is not opened, and has {len(hyperslab.digest(path))} digests")
 
     def _refused(self, store: Store, line: Any) -> None:
-        """What the library does not read must be an error here too."""
+        """An array that the library does not read must be an error here too."""
         try:
             store.array(line.path)[...]
         except (hyperslab.Error, KeyError, MemoryError):
@@ -225,7 +225,7 @@ class Compared:
 
 
 def compared(folder: Path, step: int = 1, first: int = 0) -> Compared:
-    """Compares each Nth store of a folder."""
+    """Compares every Nth store of a folder."""
     done = Compared()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
-"""Content digests of elements that are in arrays of NumPy, made in Python alone.
+"""Content digests of elements in NumPy arrays, computed in Python alone.
 
-The type of an array is read from the canonical text that digests have, and what NumPy has must be of that type.
+The type of an array is read from its canonical text, which is part of a digest, and the NumPy array must have that type.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORACLES = Path(__file__).resolve().parents[3] / "xtask" / "oracles"
 
 
 def oracle(name: str) -> Any:
-    """A module of the folder of oracles, whose names may be those of others here."""
+    """A module from the folder of oracles, whose name may also be that of a module here."""
     known = f"oracles_{name}"
     if known not in sys.modules:
         spec = importlib.util.spec_from_file_location(known, ORACLES / f"{name}.py")
@@ -37,7 +37,7 @@ string: Callable[[bytes], bytes] = _HASHED.string
 
 
 class Type(NamedTuple):
-    """A type: its word, the types in it, the names of its members, and its numbers."""
+    """A type: its word, the types that it contains, the names of its members, and its numbers."""
 
     word: str
     of: tuple[Type, ...] = ()
@@ -45,10 +45,10 @@ class Type(NamedTuple):
     numbers: tuple[int, ...] = ()
 
 
-# The kinds of moments and durations.
+# The NumPy kinds of datetimes and durations.
 TIMES = {"datetime": "M8", "timedelta": "m8"}
 
-# Of the times that h5py stores as opaque elements.
+# The units of times that h5py stores as opaque elements.
 UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as")
 
 NUMBERS = {
@@ -69,7 +69,7 @@ _WORD = re.compile(r"u?int\d+|b?float\d*|complex\d*|[a-z]+(?=\()|bool|string|obj
 
 
 def parsed(text: str) -> Type:
-    """The type that a canonical text says."""
+    """The type that a canonical text describes."""
     for found, end in _types(text, 0):
         if end == len(text):
             return found
@@ -77,7 +77,7 @@ def parsed(text: str) -> Type:
 
 
 def _types(text: str, at: int) -> Iterator[tuple[Type, int]]:
-    """The types that may begin at a position, and where they end: names of members may contain anything."""
+    """The types that may begin at a position, and where they end. There may be several, since member names may contain anything."""
     found = _WORD.match(text, at)
     if not found:
         return
@@ -120,7 +120,7 @@ def _labels(text: str, at: int) -> Iterator[tuple[tuple[str, ...], int]]:
 
 
 def dtypes_of(of: Type) -> list[np.dtype[Any]]:
-    """The dtypes that elements of a type without other types in it may have."""
+    """The dtypes that elements may have if their type contains no other types."""
     bits = of.numbers[0] if of.numbers else 0
     if of.word == "bfloat16":
         import ml_dtypes
@@ -145,18 +145,18 @@ def dtypes_of(of: Type) -> list[np.dtype[Any]]:
 
 
 class Encoder:
-    """Makes the canonical bytes of elements. `rank_of` gives the rank of the array that a reference leads to."""
+    """Makes the canonical bytes of elements. `rank_of` returns the rank of the array that a reference points to."""
 
     def __init__(self, rank_of: Callable[[str], int]) -> None:
         self._rank_of = rank_of
 
     def encoded(self, of: Type, values: np.ndarray) -> bytes:
-        """The bytes of elements along the first axis; further axes are those of arrays in elements."""
+        """The bytes of elements along the first axis; further axes belong to elements that are arrays."""
         rows = self._rows(of, values)
         return rows.tobytes() if isinstance(rows, np.ndarray) else b"".join(rows)
 
     def _rows(self, of: Type, values: np.ndarray) -> np.ndarray | list[bytes]:
-        """The bytes of each element: rows of an array if all are as long, or else a list."""
+        """The bytes of each element: rows of an array if all have the same length, otherwise a list."""
         if of.word == "array":
             count = math.prod(of.numbers)
             inner = values.reshape(len(values) * count, *values.shape[1 + len(of.numbers) :])
@@ -181,7 +181,7 @@ class Encoder:
         if values.dtype not in dtypes_of(of):
             raise TypeError(f"elements of {of.word} are of the dtype {values.dtype}")
         little = np.ascontiguousarray(values).view("u1").reshape(len(values), values.dtype.itemsize)
-        # Integers of a size that NumPy does not have are in the next larger one.
+        # Integers of a size that NumPy does not have are stored in the next larger one.
         return little[:, : math.ceil(int(re.sub(r"\D", "", of.word)) / 8)] if "int" in of.word else little
 
     def _members(self, of: Type, values: np.ndarray) -> np.ndarray | list[bytes]:
@@ -214,7 +214,7 @@ class Encoder:
         return self.encoded(of, np.array([value], dtypes_of(of)[0]))
 
     def _reference(self, word: str, text: str | None) -> bytes:
-        """The bytes of a reference: its text is a path, or a mapping; there is none of one that leads nowhere."""
+        """The bytes of a reference. Its text is a path or a mapping; a reference that points nowhere has none."""
         import yaml
 
         if not text:
@@ -222,7 +222,7 @@ class Encoder:
             return b"\0" if word == "reference" else null
         told = yaml.safe_load(text) if text.startswith("{") else {"target": text}
         if "address" in told:
-            # What is not in the file has no path.
+            # A target that is not in the file has no path.
             target = f"{told['file']}:address {told['address']}" if "file" in told else f"address {told['address']}"
             if "attribute" in told:
                 return string(f"{target} attribute {told['attribute']}".encode())

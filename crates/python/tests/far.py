@@ -1,4 +1,4 @@
-"""Files for trials with far storage, and a storage of which each request takes a while."""
+"""Files for tests of remote storage, and a storage in which each request takes a while."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAIT = 0.02
 
 RECORDS, Y, X, CHUNK = 16, 128, 128, 64
 COORDINATES = {"time": RECORDS, "y": Y, "x": X}
-# With the coordinates they are 14.
+# Together with the coordinates, there are 14.
 VARIABLES = [f"v{number}" for number in range(11)]
 
 
@@ -31,7 +31,7 @@ class Requests:
         self.bytes = 0
 
     def request(self, count: int = 0) -> None:
-        """Take the time of a request that is answered with so many bytes."""
+        """Take as long as a request that is answered with this number of bytes."""
         start = time.monotonic()
         time.sleep(self._wait)
         with self._lock:
@@ -39,7 +39,7 @@ class Requests:
             self.bytes += count
 
     def rounds(self) -> int:
-        """How many requests had to wait for one before: those that run at the same time are one round."""
+        """How many rounds of requests there were, each of which waits for the one before. Simultaneous requests are one round."""
         rounds, until = 0, 0.0
         for start, stop in sorted(self.requests):
             if start >= until:
@@ -53,7 +53,7 @@ class Requests:
 
 
 class Far(Requests):
-    """Bytes in memory. Ranges that are asked for together are one request."""
+    """Bytes in memory. Ranges that are requested together count as one request."""
 
     is_far = True
 
@@ -78,7 +78,7 @@ def values(name: str) -> np.ndarray:
 
 
 def by_netcdf4(path: Path, *, at_once: bool) -> None:
-    """A file of netCDF4, with all variables declared before one is written, or each written when it is declared."""
+    """A file written by netCDF4. All variables are declared before any is written, or each is written when it is declared."""
     with netCDF4.Dataset(path, "w") as file:
         for name, size in COORDINATES.items():
             file.createDimension(name, None if name == "time" else size)
@@ -98,7 +98,7 @@ def by_netcdf4(path: Path, *, at_once: bool) -> None:
 
 
 def by_xarray(path: Path) -> None:
-    """A file that xarray writes by netCDF4."""
+    """A file that xarray writes with netCDF4."""
     hours = np.datetime64("2000-01-01", "ns") + values("time").astype("m8[h]")
     made = xr.Dataset(
         {name: (tuple(COORDINATES), values(name), {"long_name": f"variable {name}"}) for name in VARIABLES},
@@ -109,7 +109,7 @@ def by_xarray(path: Path) -> None:
 
 
 def by_h5py(path: Path, *, at_once: bool) -> None:
-    """A file of h5py with the newest structures, and with dimension scales."""
+    """A file written by h5py with the newest structures and with dimension scales."""
     with h5py.File(path, "w", libver="latest") as file:
         for name in COORDINATES:
             file[name] = values(name)

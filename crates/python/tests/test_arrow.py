@@ -24,7 +24,7 @@ import zarr
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    """Arrays of one dimension of many types."""
+    """One-dimensional arrays of many types."""
     path = tmp_path / "types.h5"
     with h5py.File(path, "w") as file:
         for dtype in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", ">i4", ">f8"):
@@ -153,7 +153,7 @@ def test_memory_is_given_back_whether_capsules_are_used_or_not(tmp_path: Path) -
     before = resident()
     for _ in range(100):
         exported()
-    # Kept, it would be 600 MiB.
+    # If the exports were kept, they would take 600 MiB.
     assert resident() - before < 100 << 20
 
 

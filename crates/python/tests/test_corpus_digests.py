@@ -1,4 +1,4 @@
-"""Every array of the corpus is the same in NumPy as in the library, by digests that Python makes of its elements."""
+"""Every array of the corpus is the same in NumPy as in the library, by digests that Python computes from its elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytest.importorskip("netCDF4")
 from corpus_digests import compared  # noqa: E402
 from digests import Encoder, Type, digest, parsed, string  # noqa: E402
 
-# The fewest arrays that each archive has.
+# The minimum number of arrays in each archive.
 ARRAYS = {"HDF5": 10_700, "ZARR": 650, "TILEDB": 900}
 
 
@@ -59,7 +59,7 @@ def test_types_are_read_from_their_text() -> None:
     number = Type("int8")
     assert parsed("enum(int8;A=-1;B=2)") == Type("enum", (number,), ("A", "B"))
     assert parsed("array(vlen(int8);2,3)") == Type("array", (Type("vlen", (number,)),), (), (2, 3))
-    # Names may contain whatever separates members.
+    # Names may contain the characters that separate members.
     assert parsed("compound(a:b;c:int8;d):nullable(string))") == Type(
         "compound", (number, Type("nullable", (Type("string"),))), ("a:b;c", "d)")
     )

@@ -1,4 +1,4 @@
-"""Dask: reading and writing by threads, processes and workers gives what one process gives."""
+"""Dask: reading and writing with threads, processes and workers gives the same result as with one process."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[distributed.Client]:
 
 
 def content(target: Path) -> dict[str, str | None]:
-    """The digests of all that a store has."""
+    """The digests of everything in a store."""
     digest = hyperslab.digest(target)
     assert not digest.errors and any(line.path == "/t" for line in digest)
     return {line.path: line.digest for line in digest}
@@ -70,7 +70,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str |
 
 
 def is_read_as_source(target: Path) -> None:
-    """All of a store is read by the scheduler that is set, or by the workers that there are."""
+    """Checks that the current scheduler, or the workers if there are any, reads the whole store as its source."""
     expected = source()
     with xr.open_dataset(target, engine="hyperslab", chunks={"time": 4, "y": 15}) as found:
         assert found["t"].chunks == ((4, 4, 4), (15, 15), (20,))
@@ -97,7 +97,7 @@ def is_as_source(target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
-    """Processes for all tests: Dask would start others for each computation."""
+    """Processes that all tests share; Dask would start new ones for each computation."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         yield pool
 
@@ -128,7 +128,7 @@ def test_workers(
     write(chunked(), tmp_path / name, encoding=ENCODING)
     is_as_source(tmp_path / name)
     assert content(tmp_path / name) == alone[name]
-    # The blocks are computed by the workers, and not here.
+    # The blocks are computed by the workers, not in this process.
     pids = client.run(os.getpid)
     seen = da.ones(12, chunks=1).map_blocks(lambda block: np.full(block.shape, os.getpid()), dtype="i8").compute()
     assert set(seen.tolist()) <= set(pids.values()) and os.getpid() not in pids.values()
@@ -149,7 +149,7 @@ def test_workers_copy_a_store_to_another(
 
 
 def killing(block: np.ndarray, flag: str) -> np.ndarray:
-    """The block, but for the first time anywhere: then the worker is killed."""
+    """Returns the block, but the very first call, in whichever worker, kills the worker."""
     try:
         os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
     except FileExistsError:

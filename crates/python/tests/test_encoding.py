@@ -1,4 +1,4 @@
-"""Encodings that are asked for: followed, or an error. None is left out in silence."""
+"""Encodings that are requested are followed or raise an error. None is silently ignored."""
 
 from __future__ import annotations
 

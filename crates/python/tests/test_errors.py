@@ -1,4 +1,4 @@
-"""Exceptions: which, and what they know."""
+"""Exceptions: which ones are raised, and what their attributes are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
-    """A file with a chunk that does not inflate, one that has another checksum, and one with an unknown filter."""
+    """A file with a chunk that does not inflate, one with a wrong checksum, and one with an unknown filter."""
     path = tmp_path / "damaged.h5"
     values = np.arange(1000, dtype="<i4")
     with h5py.File(path, "w") as file:
@@ -102,7 +102,7 @@ def test_damaged_chunks(damaged: Path) -> None:
         assert caught.value.kind in ("malformed", "checksum")
         with pytest.raises(hyperslab.FormatError):
             group[name][550]
-        # The other chunks can be read.
+        # The other chunks can still be read.
         assert group[name][:500].tolist() == list(range(500)) and group[name][600] == 600
     assert group["whole"][...].tolist() == list(range(1000))
 
@@ -126,7 +126,7 @@ def test_a_file_of_which_the_end_is_missing(examples: Path, tmp_path: Path) -> N
                     found[...]
         except hyperslab.Error:
             continue
-        # What is left of the file can be read.
+        # What is left of the file can still be read.
         assert "truncated" in group.warnings[0] and group.unreadable, length
 
 

@@ -1,4 +1,4 @@
-"""Far storage: opening a file takes the time of four requests at most, and reading 64 chunks of three.
+"""Remote storage: opening a file takes at most the time of four requests, and reading 64 chunks that of three.
 
 The time is counted in rounds of requests that wait for each other. A clock would also count how long a machine takes to run at
 full speed again after it was idle, which can be as long as a request.
@@ -23,15 +23,15 @@ import xarray as xr  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
 
 OPENING, READING = 4, 3
-"""The most rounds of requests: those of a round are made at the same time."""
+"""The maximum number of rounds of requests. Those of a round are made at the same time."""
 
 FILES: dict[str, Callable[[Path], None]] = {
     "netCDF4": partial(far.by_netcdf4, at_once=False),
     "xarray": far.by_xarray,
     "h5py": partial(far.by_h5py, at_once=False),
 }
-# Variables that are written when they are declared leave their headers between the elements of others: the headers are only
-# known when the index of the root group has been found in two steps.
+# If variables are written as soon as they are declared, their headers lie between the elements of others, and are only known
+# once the index of the root group has been found, which takes two steps.
 SCATTERED: dict[str, Callable[[Path], None]] = {
     "netCDF4": partial(far.by_netcdf4, at_once=True),
     "h5py": partial(far.by_h5py, at_once=True),
@@ -51,7 +51,7 @@ def by_name(files: dict[str, Callable[[Path], None]]) -> Any:
 
 
 def all_of(storage: Any) -> hyperslab.Group:
-    """An open file of which all members are known, with their types and attributes."""
+    """An open file whose members are all known, with their types and attributes."""
     group = hyperslab.open(storage)
     assert len(group) >= 14
     for array in group.arrays.values():
@@ -69,7 +69,7 @@ def test_rounds(content: bytes, opened: Callable[[Any], Any]) -> None:
     storage = far.Far(content)
     found = opened(storage)
     assert storage.rounds() <= OPENING, storage.requests
-    # No more is fetched than what a round may take with a slow network.
+    # No more is fetched than a round may transfer over a slow network.
     assert storage.bytes < 2 << 20
     for name in ("v5", "v10"):
         storage.begin()
@@ -90,7 +90,7 @@ def test_rounds_of_scattered_headers(content: bytes, opened: Callable[[Any], Any
 
 
 class Sleeping(MemoryFileSystem):
-    """A file system of fsspec of which each request takes a while."""
+    """An fsspec file system in which each request takes a while."""
 
     protocol = "sleeping"
     cachable = False

@@ -1,4 +1,4 @@
-"""Fixed texts of HDF5 end as their padding says, wherever they are in an element; those of NumPy are padded with NUL."""
+"""Fixed-length strings of HDF5 end as their padding defines, wherever they are in an element; those of NumPy have NUL padding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from h5py import h5d, h5s, h5t
 
 PADDINGS = {"terminated": h5t.STR_NULLTERM, "zeros": h5t.STR_NULLPAD, "spaces": h5t.STR_SPACEPAD}
-# Three texts of four bytes as they are stored, and what each padding makes of them.
+# Three strings of four bytes as they are stored, and what is read from them for each padding.
 STORED = b"a\0zzab  x\0\0\0"
 READ = {"terminated": [b"a", b"ab  ", b"x"], "zeros": [b"a\0zz", b"ab  ", b"x"], "spaces": [b"a\0zz", b"ab", b"x"]}
 
@@ -42,7 +42,7 @@ def write(path: Path, of: Any, count: int, content: bytes) -> hyperslab.Array:
 
 
 def in_all_ways(array: hyperslab.Array) -> list[list[Any]]:
-    """All elements, by whatever reads them."""
+    """All elements, in every way of reading them."""
     count = len(array)
     return [
         list(array[...]),

@@ -1,6 +1,6 @@
-"""Stores that are folders elsewhere: file systems of fsspec, stores of obstore and zarr-python, mappings, and web servers.
+"""Stores that are folders elsewhere: fsspec file systems, obstore and zarr-python stores, mappings, and web servers.
 
-What they are compared with is the same store on this machine, and what zarr-python and TileDB-Py read.
+They are compared with the same store on this machine, and with what zarr-python and TileDB-Py read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ STORES = ("consolidated.zarr", "documents.zarr", "version2.zarr", "groups.tdb")
 
 @pytest.fixture(scope="module")
 def folder(examples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example as stores that are folders."""
+    """The example, converted to stores that are folders."""
     made = tmp_path_factory.mktemp("folders")
     for name in ("consolidated.zarr", "documents.zarr", "groups.tdb"):
         options = {} if name == "groups.tdb" else {"zarr.consolidated": name == "consolidated.zarr"}
@@ -95,7 +95,7 @@ def _zarr_memory(path: Path) -> Any:
 
 
 @pytest.mark.parametrize(
-    # zarr-python has no folders of TileDB.
+    # zarr-python has no TileDB folders.
     ("kind", "name"), [(kind, name) for kind in LOCATIONS for name in STORES if not (kind.startswith("zarr") and name == "groups.tdb")]
 )
 def test_a_folder_reads_as_on_this_machine(folder: Path, kind: str, name: str) -> None:
@@ -117,7 +117,7 @@ def test_a_folder_reads_as_on_this_machine(folder: Path, kind: str, name: str) -
         for of in at.variables:
             encodings = [dict(tree[at.path][of].encoding) for tree in (ours, theirs)]
             for encoding in encodings:
-                # The engine tells it of what has a name.
+                # The engine records it for locations that have a name.
                 encoding.pop("source", None)
             assert repr(encodings[0]) == repr(encodings[1])
 
@@ -178,7 +178,7 @@ class Server(http.server.SimpleHTTPRequestHandler):
         return None
 
     def do_GET(self) -> None:
-        """Answer with the part that is asked for."""
+        """Answer with the part that is requested."""
         at = Path(self.translate_path(self.path))
         wanted = self.headers.get("Range")
         if wanted is None or not at.is_file():
@@ -194,12 +194,12 @@ class Server(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(part)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def serving(kind: type[Server], folder: Path) -> Iterator[str]:
-    """A server of a folder, whose URL is given."""
+    """Serves a folder, and yields the URL of the server."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(kind, directory=folder)) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -212,7 +212,7 @@ def serving(kind: type[Server], folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def served(folder: Path, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a server, which lists its folders if the parameter says so."""
+    """The URL of a server, which lists its folders if the parameter is true."""
     with serving(type("Kind", (Server,), {"lists": request.param}), folder) as url:
         yield url
 
@@ -274,7 +274,7 @@ def test_a_web_server_that_lists_nothing_says_so(folder: Path, served: str) -> N
     group = hyperslab.open(f"{served}/documents.zarr")
     with pytest.raises(hyperslab.Error, match="does not list folders.*no consolidated metadata"):
         list(group)
-    # An array by itself needs no list.
+    # Opening a single array needs no listing.
     array = hyperslab.open_array(f"{served}/documents.zarr/salinity")
     np.testing.assert_array_equal(array[...], hyperslab.open(folder / "documents.zarr")["salinity"][...])
     with pytest.raises(FileNotFoundError, match="nowhere.zarr: no such file"):
@@ -367,7 +367,7 @@ def test_values_of_no_bytes_may_stand_for_folders(folder: Path) -> None:
 
 
 class Mapped(dict[str, bytes]):
-    """A mapping that can be referred to weakly."""
+    """A mapping that supports weak references."""
 
 
 def test_what_was_opened_is_let_go(folder: Path) -> None:
@@ -395,7 +395,7 @@ def test_dask_reads_a_url_in_processes(folder: Path) -> None:
 
 
 class Strange(FsspecFolder):
-    """A folder that answers as no folder should."""
+    """A folder whose answers are not those that a folder should give."""
 
     def __init__(self, path: Path, answers: Mapping[str, Callable[..., Any]]) -> None:
         super().__init__(fsspec.filesystem("file"), str(path))
@@ -439,7 +439,7 @@ def test_answers_that_are_none_are_errors(folder: Path, answers: Mapping[str, Ca
 def test_names_that_are_no_keys_are_left_out(folder: Path) -> None:
     listed = [("..", True), ("lat", True), ("lat", False), ("a/b", True), ("waves", True)]
     strange = Strange(folder / "documents.zarr", {"entries": lambda prefix: listed if not prefix else []})
-    # The named datatype is kept in the document of the root.
+    # The named datatype is stored in the document of the root.
     assert set(hyperslab.open(strange)) == {"lat", "waves", "flag_t"}
 
 
@@ -486,7 +486,7 @@ def test_ctrl_c_stops_what_waits_for_a_folder(folder: Path) -> None:
 
 
 class FarFolder(far.Requests):
-    """A folder in memory. What is asked for together is one request."""
+    """A folder in memory. Whatever is requested together counts as one request."""
 
     is_far = True
 
@@ -528,7 +528,7 @@ def test_rounds_of_requests(chunked: dict[str, bytes]) -> None:
     assert storage.rounds() <= 4, storage.requests
     storage.begin()
     dataset = xr.open_dataset(storage, engine="hyperslab")
-    # The last ones are the first and the last of the times, which xarray decodes to know their type.
+    # The last requests read the first and the last time, which xarray decodes to determine the type of the times.
     assert storage.rounds() <= 6, storage.requests
     for found in (group, dataset):
         storage.begin()

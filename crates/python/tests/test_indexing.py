@@ -1,4 +1,4 @@
-"""Keys of `[...]`, `oindex`, `vindex`, `read` and `points`, beside h5py and NumPy."""
+"""Keys of `[...]`, `oindex`, `vindex`, `read` and `points`, compared with h5py and NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHAPES = {"line": (37,), "plane": (12, 9), "cube": (7, 5, 6), "chunked": (23, 18
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> tuple[hyperslab.Group, h5py.File]:
-    """Arrays of several shapes and layouts, in both libraries."""
+    """Arrays of several shapes and layouts, opened by both libraries."""
     path = tmp_path_factory.mktemp("indexing") / "arrays.h5"
     with h5py.File(path, "w") as file:
         for number, (name, shape) in enumerate(SHAPES.items()):
@@ -33,20 +33,20 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> tuple[hyperslab.Group, h
 
 
 def slices(size: int) -> st.SearchStrategy[slice]:
-    """Slices of any step, also far outside of the dimension."""
+    """Slices with any step, including those far outside of the dimension."""
     bound = st.none() | st.integers(-size - 3, size + 3)
     step = st.none() | st.integers(-4, 4).filter(bool) | st.sampled_from([10**6, -(10**6)])
     return st.builds(slice, bound, bound, step)
 
 
 def integers(size: int) -> st.SearchStrategy[Any]:
-    """Valid integers, plain or of NumPy."""
+    """Valid integers of Python or NumPy."""
     plain = st.integers(-size, size - 1)
     return plain | plain.map(np.int16) | plain.map(np.int64)
 
 
 def lists(size: int) -> st.SearchStrategy[Any]:
-    """Positions in any order, some several times, or masks."""
+    """Positions in any order, possibly repeated, or masks."""
     numbers = st.lists(st.integers(-size, size - 1), max_size=6)
     masks = st.lists(st.booleans(), min_size=size, max_size=size)
     return numbers | numbers.map(lambda found: np.array(found, dtype="i8")) | masks.map(lambda found: np.array(found, dtype=bool))
@@ -54,7 +54,7 @@ def lists(size: int) -> st.SearchStrategy[Any]:
 
 @st.composite
 def keys(draw: st.DrawFn, shape: tuple[int, ...], *, picks: int, new: bool = True) -> tuple[Any, ...]:
-    """A key for an array of a shape, with at most `picks` lists, None for new dimensions and possibly an ellipsis."""
+    """A key for an array of this shape, with at most `picks` lists, None for new dimensions and possibly an ellipsis."""
     given_count = draw(st.integers(0, len(shape)))
     cut = draw(st.integers(0, given_count))
     left = picks
@@ -81,7 +81,7 @@ def keys(draw: st.DrawFn, shape: tuple[int, ...], *, picks: int, new: bool = Tru
 
 
 def outer(values: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
-    """What a key means when each list is taken along its own dimension."""
+    """What a key selects when each list is taken along its own dimension."""
     items = [item for item in key if item is not None]
     if not any(item is ... for item in items):
         items.append(...)
@@ -100,7 +100,7 @@ def outer(values: np.ndarray, key: tuple[Any, ...]) -> np.ndarray:
             continue
         kept.append(axis)
         axis += 1
-    # New dimensions, by the positions that they have among those that remain.
+    # Inserts new dimensions at their positions among the remaining ones.
     whole: list[Any] = []
     for item in key:
         if item is None:
@@ -139,7 +139,7 @@ def test_keys_mean_what_h5py_means(opened: Any, name: str, data: st.DataObject) 
     try:
         expected = theirs[name][key]
     except (TypeError, ValueError):
-        # h5py takes neither negative steps nor lists that do not increase.
+        # h5py accepts neither negative steps nor lists that do not increase.
         return
     found = ours[name][key]
     assert np.shape(found) == np.shape(expected)

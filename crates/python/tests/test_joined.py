@@ -1,4 +1,4 @@
-"""Several stores as one."""
+"""Several stores opened as one."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_chunks_in_other_places_are_none_of_one_grid(days: list[Path]) -> None:
     joined = hyperslab.open_joined(days)
     with pytest.raises(ValueError, match="its elements are stored in other arrays"):
         joined["t"].chunk_table()
-    # What is small is inlined.
+    # Small content is inlined.
     refs = virtual.references(joined)
     with xarray.open_dataset(refs, engine="kerchunk", chunks={}) as found:  # type: ignore[arg-type]
         assert found["t"].values.tolist() == joined["t"][...].tolist()
@@ -247,7 +247,7 @@ def test_stores_are_given_in_many_ways(days: list[Path], monkeypatch: pytest.Mon
     for sources in (folder / "day*.nc", "~/day*.nc", [folder / "day0*.nc", "~/day1?.nc"], (path for path in days)):
         assert hyperslab.open_joined(sources)["time"][...].tolist() == wanted
     assert hyperslab.open("~/day00.nc") == hyperslab.open(days[0])
-    # One store needs no dimension.
+    # Opening a single store needs no dimension.
     with netCDF4.Dataset(days[0], "a") as file:
         file.createDimension("more", None)
     assert hyperslab.open_joined(days[:1])["time"].shape == (4,)

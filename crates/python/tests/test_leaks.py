@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="only
 
 
 def held(path: Path) -> int:
-    """How often this process has a file open."""
+    """How many times this process has a file open."""
     found = 0
     for name in os.listdir("/proc/self/fd"):
         try:

@@ -1,4 +1,4 @@
-"""What Python, xarray and zarr have no form for is refused or said, and never becomes something else in silence."""
+"""What Python, xarray and zarr cannot represent is rejected or reported, and never silently becomes something else."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_named_enumerations_are_told_as_netcdf4_does(tmp_path: Path) -> None:
 def test_big_endian_numbers_are_told_as_netcdf4_does_and_return(tmp_path: Path) -> None:
     path = tmp_path / "big.nc"
     with netCDF4.Dataset(path, "w") as file, warnings.catch_warnings():
-        # netCDF4 warns whatever the dtype is.
+        # netCDF4 warns, whatever the dtype is.
         warnings.simplefilter("ignore")
         file.createDimension("x", 3)
         file.createVariable("f", "f4", ("x",), endian="big")[:] = [1, 2, 3]

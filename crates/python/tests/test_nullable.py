@@ -1,4 +1,4 @@
-"""Values that can be null, in everything that shows them to xarray."""
+"""Nullable values, in everything that shows them to xarray."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 xarray = pytest.importorskip("xarray")
 
-# 255 is a value, and usually the mark of a missing one. As a float, the count of nanoseconds would not be exact.
+# 255 is a valid value here, but usually marks a missing one. As a float, the count of nanoseconds would not be exact.
 TEXT = """
 dimcoords:
   x: {size: 4}
@@ -43,7 +43,7 @@ def check(dataset: Any) -> None:
 
 
 def test_the_engine_shows_what_is_missing(store: Path) -> None:
-    # HDF5 has no times, and xarray no integers with missing ones.
+    # HDF5 has no times, and xarray has no integers with missing values.
     left_out = ["at"] if store.suffix == ".h5" else []
     check(hyperslab.open(store).to_xarray(drop_variables=left_out).load())
 
@@ -57,7 +57,7 @@ def test_a_zarr_store_shows_what_is_missing(store: Path) -> None:
         check(xarray.open_zarr(ZarrStore(store), consolidated=False).load())
 
 
-# The chunks of Zarr are files of their own.
+# Chunks of Zarr are separate files.
 @pytest.mark.parametrize("store", ["nullable.tdb", "nullable.nc", "nullable.h5"], indirect=True)
 def test_references_show_what_is_missing(store: Path) -> None:
     pytest.importorskip("kerchunk")

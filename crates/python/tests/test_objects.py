@@ -1,4 +1,4 @@
-"""Groups and arrays: the names that users of h5py type, types of elements, coordinates, identity."""
+"""Groups and arrays: the names that h5py users type, element types, coordinates, identity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dask.base import tokenize
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of h5py with many types."""
+    """A file written by h5py with many types."""
     path = tmp_path_factory.mktemp("objects") / "made.h5"
     with h5py.File(path, "w") as file:
         file.attrs["title"] = "made"
@@ -389,7 +389,7 @@ def test_pickles_of_another_place(made: Path, tmp_path: Path, monkeypatch: pytes
     pickled = pickle.dumps(array)
     monkeypatch.chdir(tmp_path)
     assert pickle.loads(pickled).shape == array.shape
-    # Another host has other numbers for the device and the file.
+    # On another host, the device and the file have other numbers.
     shutil.copy2(made, there / "new.h5")
     (there / "new.h5").replace(there / "t.h5")
     assert pickle.loads(pickled).shape == array.shape

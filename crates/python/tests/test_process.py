@@ -65,7 +65,7 @@ def total_of_part(task: tuple[Any, int]) -> int:
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_arrays_are_read_by_other_processes(file: Path, method: str) -> None:
     array = hyperslab.open(file)["x"]
-    # The pool of this process has threads, which a forked one has not.
+    # The pool of this process has threads, which a forked process does not have.
     assert total(array) == int(values(0).sum())
     context = multiprocessing.get_context(method)
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
@@ -81,7 +81,7 @@ def test_a_forked_process_reads_what_was_open(file: Path) -> None:
         receive, send = multiprocessing.Pipe(duplex=False)
         child = os.fork()
         if child == 0:
-            # The test runner of this process must not go on in the other one.
+            # The test runner of this process must not continue in the forked one.
             try:
                 send.send((total(group["x"]), total(hyperslab.open(file)["x"]), int(group["x"].vindex[[3, 5], [7, 9]].sum())))
             finally:
@@ -103,7 +103,7 @@ def test_a_file_that_is_replaced_under_a_reader(tmp_path: Path) -> None:
     pickled = pickle.dumps(old["x"])
     write(other, 2)
     os.replace(other, path)
-    # What was open stays what it was, also what was not read yet.
+    # What was open stays unchanged, including what has not been read yet.
     np.testing.assert_array_equal(old["x"][...], values(1))
     assert old["x"][20, 5] == values(1)[20, 5]
     new = hyperslab.open(path)
@@ -139,7 +139,7 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, layout: str) -> Non
     with h5py.File(path, "w") as file:
         options: dict[str, Any] = {"chunks": (1, 1 << 14), "compression": 1} if layout == "deflated" else {}
         file.create_dataset("x", data=values(5), **options)
-    # A map of the file would end this process with SIGBUS.
+    # If the file were memory-mapped, the process would be killed by SIGBUS.
     done = run(
         """
         import os, sys, threading, hyperslab
@@ -163,7 +163,7 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, layout: str) -> Non
 
 @pytest.fixture
 def reading(long: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that reads for seconds, has said so, and says when it was interrupted."""
+    """A process that reads for seconds, prints that it has begun, and prints the time at which it was interrupted."""
     code = """
         import sys, time, hyperslab
         array = hyperslab.open(sys.argv[1], chunk_cache=0)["x"]
@@ -211,7 +211,7 @@ def test_importing_takes_no_time(tmp_path: Path) -> None:
         print(time.thread_time() - start, *sorted(sys.modules))
         """
     best, modules = min((run(code, env=env).stdout.split(" ", 1) for _ in range(7)), key=lambda printed: float(printed[0]))
-    # Four times what `cargo xtask bench python` allows, since others may be at work.
+    # Four times what `cargo xtask bench python` allows, because other processes may be running.
     assert float(best) <= 0.02, f"import hyperslab takes {float(best) * 1000:.1f} ms"
     loaded = modules.split()
     assert not {"xarray", "zarr", "dask", "pandas", "pyarrow", "fsspec", "obstore", "h5py", "asyncio"} & set(loaded)

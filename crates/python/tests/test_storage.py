@@ -1,4 +1,4 @@
-"""Storages that are not paths: bytes, files, objects of fsspec and obstore, and objects with `ranges`."""
+"""Storage that is not a path: bytes, files, fsspec and obstore objects, and objects with `ranges`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperslab._storage import Ranges
 
 
 class Counted:
-    """Bytes in memory, each request for which takes a while, and is remembered."""
+    """Bytes in memory. Each request for them takes a while and is recorded."""
 
     is_far = True
 
@@ -37,7 +37,7 @@ class Counted:
         return [self.content[start:stop] for start, stop in ranges]
 
     def waited(self) -> float:
-        """The time in which at least one request was not answered, as a number of requests."""
+        """The time during which at least one request was pending, as a multiple of the time of a request."""
         total = until = 0.0
         for start, stop in sorted(self.requests):
             total += max(0.0, stop - max(start, until))
@@ -57,7 +57,7 @@ def _fsspec_url(path: Path) -> Any:
 
 
 class Raw(io.RawIOBase):
-    """A file that gives what is asked for in small parts."""
+    """A file that returns what is requested in small parts."""
 
     def __init__(self, content: bytes) -> None:
         self.file = io.BytesIO(content)
@@ -137,7 +137,7 @@ def test_an_open_file_is_read_by_many_threads(examples: Path) -> None:
 
 
 class Broken(Counted):
-    """Gives other than what was asked for."""
+    """Returns something other than what was requested."""
 
     def __init__(self, content: bytes, how: str) -> None:
         super().__init__(content)
@@ -162,7 +162,7 @@ def test_an_open_file_that_is_opened_twice(tmp_path: Path) -> None:
             file.create_dataset(name, data=np.full(40_000, ord(name)), chunks=(100,))
 
     class Slow(io.BytesIO):
-        """Leaves other threads time between `seek` and `read`."""
+        """Gives other threads time between `seek` and `read`."""
 
         def seek(self, *to: int) -> int:
             at = super().seek(*to)
@@ -184,7 +184,7 @@ def test_a_broken_storage_is_an_error(examples: Path, how: str) -> None:
     assert isinstance(caught.value, hyperslab.ReadError)
     if how == "raises":
         assert isinstance(caught.value.__cause__, ConnectionResetError) and "far end" in str(caught.value)
-    # More than what is kept of the beginning.
+    # More than is kept of the beginning of a file.
     file = io.BytesIO()
     with h5py.File(file, "w") as made:
         made["x"] = np.arange(100_000)

@@ -1,4 +1,4 @@
-"""Many threads that read many files, beside h5py."""
+"""Many threads that read many files, compared with h5py."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES, THREADS = 100, 8
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, dict[str, np.ndarray]]]:
-    """Files of all layouts, and the values that are in them by h5py."""
+    """Files of all layouts, and the values that h5py reads from them."""
     folder, made = tmp_path_factory.mktemp("threads"), []
     for number in range(FILES):
         rng = np.random.default_rng(number)
@@ -85,7 +85,7 @@ def test_threads_that_open_one_file_share_it(files: list[tuple[Path, dict[str, n
     with ThreadPoolExecutor(THREADS) as pool:
         groups = list(pool.map(work, range(THREADS)))
     assert len(set(groups)) == 1
-    # A thread that comes later has the one that is open.
+    # A thread that opens the file later gets the one that is open.
     assert hyperslab.open(path)._opened is hyperslab.open(path)._opened
     names = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}")]
     assert names.count(str(path)) <= THREADS

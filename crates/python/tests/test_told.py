@@ -1,4 +1,4 @@
-"""What programs are told: warnings, errors, help and reports, as h5py, zarr and pandas lead one to expect them."""
+"""What programs are told: warnings, errors, help and reports, as users of h5py, zarr and pandas expect them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hyperslab.zarr import ZarrStore
 
 @pytest.fixture
 def half(tmp_path: Path) -> Path:
-    """A file of which the last third is missing, with an array that is whole, one without its last chunks, and one without a header."""
+    """A file whose last third is missing, with a complete array, one without its last chunks, and one without a header."""
     path = tmp_path / "half.nc"
     with h5py.File(path, "w") as file:
         for name in "abc":
@@ -36,7 +36,7 @@ def half(tmp_path: Path) -> Path:
 
 @contextmanager
 def told(kind: type[Warning]) -> Iterator[list[str]]:
-    """The warnings of a kind, all of which must be about a line of this file."""
+    """The warnings of a kind, all of which must point to a line of this file."""
     found: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""Values that become elements of another dtype: equal or an error, in schemas, in regions and in blocks of Dask."""
+"""Values that become elements of another dtype are equal or raise an error, in schemas, in regions and in Dask blocks."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_regions_that_are_not_of_the_array(tmp_path: Path, region: Any, values: 
     writer = hyperslab.create_store(tmp_path / "t.h5", made)
     with pytest.raises(ValueError, match=said):
         writer.write("t", region, values)
-    # Slices end with the array, and count from its end, as those of NumPy.
+    # Slices are limited to the array, and negative ones count from its end, as in NumPy.
     receipts = [writer.write("t", (slice(-10, 99), slice(None)), np.ones((10, 20)))]
     writer.finish(receipts)
     with h5py.File(tmp_path / "t.h5") as file:

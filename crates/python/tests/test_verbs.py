@@ -25,7 +25,7 @@ COMMAND = os.environ.get("HYPERSLAB_COMMAND") or shutil.which("hyperslab")
 
 
 def command(*words: Any) -> str:
-    """What the command line prints, of the folder of the examples."""
+    """What the command line prints, run in the folder of the examples."""
     if COMMAND is None:
         pytest.skip("the command line is not installed")
     return subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, check=False).stdout.rstrip("\n")
@@ -151,7 +151,7 @@ def test_statistics_are_those_of_the_command(examples: Path, monkeypatch: pytest
     monkeypatch.chdir(examples)
     assert str(hyperslab.stat("ocean.nc", values=True)) == command("stat", "--values", "ocean.nc")
     assert str(hyperslab.stat("tides.zarr")) == command("stat", "tides.zarr")
-    # Columns of values are there although texts have none.
+    # The columns of values are printed although strings have no values for them.
     assert str(hyperslab.stat("strings.nc", values=True)) == command("stat", "--values", "strings.nc")
 
 
@@ -501,7 +501,7 @@ def test_other_threads_run_while_a_verb_does(large: Path) -> None:
 def test_ctrl_c_stops_a_verb(large: Path, other: Path, tmp_path: Path, verb: str) -> None:
     path = tmp_path / "large.h5"
     path.symlink_to(large)
-    # On a busy machine, a verb that only reads can be done before the signal comes.
+    # On a busy machine, a verb that only reads may finish before the signal arrives.
     again = "" if verb.startswith("convert") else "while True: "
     script = f"""
         import hyperslab, sys, time
@@ -523,6 +523,6 @@ def test_ctrl_c_stops_a_verb(large: Path, other: Path, tmp_path: Path, verb: str
     took = time.monotonic() - begun
     child.wait()
     child.stdout.close()
-    # 100 ms on an idle machine with optimised code.
+    # It takes 100 ms on an idle machine with optimised code.
     assert took < 2
     assert not (tmp_path / "large.h5.zarr").exists()

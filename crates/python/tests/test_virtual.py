@@ -1,4 +1,4 @@
-"""References to chunks: what kerchunk, VirtualiZarr and Icechunk read by them is what hyperslab and netCDF4 read."""
+"""References to chunks: what kerchunk, VirtualiZarr and Icechunk read through them is what hyperslab and netCDF4 read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[..., Path]:
-    """A file with what a function writes to it through h5py. Its folder has a name that URLs would escape."""
+    """A file that a function fills through h5py. Its folder has a name that URLs would escape."""
     folder = tmp_path / "a folder+more"
     folder.mkdir()
 
@@ -52,7 +52,7 @@ def assert_values(one: Any, other: Any) -> None:
     one, other = np.asarray(one), np.asarray(other)
     assert one.shape == other.shape
     if "O" in (one.dtype.kind, other.dtype.kind) or "T" in (one.dtype.kind, other.dtype.kind):
-        # Zarr has no null: a reference that leads nowhere is an empty text.
+        # Zarr has no null, so a reference that points nowhere is an empty string.
         assert [str(text or "") for text in one.reshape(-1)] == [str(text or "") for text in other.reshape(-1)]
     elif one.dtype.kind == "V":
         assert one.tobytes() == other.tobytes()
@@ -125,7 +125,7 @@ def test_references_in_parquet(examples: Path, tmp_path: Path, record_size: int)
 def test_numbers_of_references_in_parquet_are_never_null(examples: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     to_parquet(examples / "ocean.nc", tmp_path / "references", record_size=100)
-    # Others are fractions in fastparquet, which kerchunk reads with.
+    # Nullable ones are floats in fastparquet, which kerchunk uses to read them.
     written = parquet.ParquetFile(tmp_path / "references" / "temperature" / "refs.0.parq")
     nullable = {field.name: field.nullable for field in written.schema_arrow}
     assert nullable == {"path": True, "offset": False, "size": False, "raw": True}
@@ -199,7 +199,7 @@ def test_chunks_that_skip_filters_and_fills(written: Callable[..., Path]) -> Non
     assert shown["skips"][...].tolist() == [1, 2, 7, 7, 5, 6]
     np.testing.assert_array_equal(shown["gaps"][...], [np.nan, np.nan, 1, 2, np.nan, np.nan])
     assert shown["zeros"][...].tolist() == [0] * 6
-    # A stated fill value would make xarray take all zeros for missing data.
+    # With a stated fill value, xarray would treat all zeros as missing data.
     assert json.loads(made["refs"]["zeros/.zarray"])["fill_value"] is None
     assert shown["compact"][...].tolist() == [0, 1, 2]
     np.testing.assert_array_equal(shown["edges"][...], np.arange(35).reshape(5, 7))
@@ -297,7 +297,7 @@ def test_virtual_datasets_are_those_of_the_parser_of_virtualizarr(examples: Path
 
     url = f"file://{examples / 'ocean.nc'}"
     options: dict[str, Any] = {"registry": registry, "loadable_variables": []}
-    # Neither does it read strings of variable length.
+    # It does not read strings of variable length either.
     dropped = ["remark"]
     one = virtualizarr.open_virtual_dataset(url, parser=HyperslabParser(drop_variables=dropped), **options)
     other = virtualizarr.open_virtual_dataset(url, parser=HDFParser(drop_variables=dropped), **options)
@@ -394,7 +394,7 @@ def test_chunks_that_were_never_written_are_missing_in_what_virtualizarr_writes(
     assert [key for key in made["refs"] if not key.rpartition("/")[2].startswith(".")] == ["default/1", "stated/1"]
     with xarray.open_dataset(made, engine="kerchunk") as one, xarray.open_dataset(path, engine="netcdf4") as other:
         assert one["stated"].equals(other["stated"].load())
-        # There is no _FillValue, but it is what netCDF4 has for data that was never written.
+        # There is no _FillValue, but this number is what netCDF4 reads for data that was never written.
         assert one["default"].fillna(9.969209968386869e36).astype("f4").equals(other["default"].load())
 
 
@@ -454,7 +454,7 @@ def test_icechunk_without_a_container_for_the_file(examples: Path, repository: C
 def test_icechunk_refuses_a_file_that_was_changed_later(repository: Callable[[Path], Any], tmp_path: Path) -> None:
     import os
 
-    # Icechunk finds no file whose address has characters that URLs escape.
+    # Icechunk does not find files whose address has characters that URLs escape.
     path = tmp_path / "plain.h5"
     with h5py.File(path, "w") as file:
         file["x"] = np.arange(1000)

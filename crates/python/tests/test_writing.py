@@ -1,4 +1,4 @@
-"""Stores that are written from NumPy, xarray and Dask, read by the libraries of their formats."""
+"""Stores written from NumPy, xarray and Dask, and read by the libraries of their formats."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_client_that_is_killed_leaves_nothing_at_the_target(tmp_path: Path) ->
     assert target.exists()
 
 
-# NetCDF-4 has no such types, and stores others in their place.
+# NetCDF-4 does not have these types, and stores others in their place.
 NOT_IN_NETCDF = {"f2", "c8", "c16", "?", "M8[ns]", "m8[s]", "S5"}
 DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "?", "S5", "M8[ns]", "m8[s]"]
 
@@ -194,7 +194,7 @@ def nested() -> np.ndarray:
 
 
 def plain(value: Any) -> Any:
-    """Elements as lists and tuples, with texts decoded."""
+    """Elements as lists and tuples, with strings decoded."""
     if isinstance(value, (np.ndarray, list)):
         return [plain(item) for item in value]
     if isinstance(value, (tuple, np.void)):
@@ -229,7 +229,7 @@ def test_sequences_and_compounds_of_texts_are_written(tmp_path: Path) -> None:
         assert plain(file["lists"][...]) == [[1, 2], [3, 4], []]
         assert plain(file["words"][...]) == [["a"], [], ["b", "cc"]]
         assert plain(file["deep"][...]) == [[[1.5], [2.5, 3.5]], []]
-    # What was read is written again as it is.
+    # What was read is written again unchanged.
     read, again = hyperslab.open(path), hyperslab.Schema(dict(hyperslab.open(path).attrs))
     names = ["nested", "sequences", "found", "lists", "words", "deep"]
     for name in names:

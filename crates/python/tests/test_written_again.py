@@ -1,4 +1,4 @@
-"""Datasets written and opened again, with xarray's own engines as the judges: nothing is lost or changed in silence."""
+"""Datasets that are written and opened again, as judged by xarray's own engines: nothing is silently lost or changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(path: Path, **options: Any) -> xr.Dataset:
 
 @pytest.fixture
 def native(tmp_path: Path) -> Callable[[str], Path]:
-    """Stores with times that are no counts: n.zarr and n.tdb."""
+    """Stores with times that are not counts: n.zarr and n.tdb."""
     group = zarr.open_group(tmp_path / "n.zarr", mode="w")
     for name, values in [("t", TIMES), ("lead", DURATIONS)]:
         group.create_array(name, shape=(2,), dtype=values.dtype, dimension_names=["x"])[:] = values
@@ -140,7 +140,7 @@ def test_texts_with_nulls_are_not_cut(tmp_path: Path, value: Any) -> None:
 
 @pytest.fixture
 def days(tmp_path: Path) -> Iterator[xr.Dataset]:
-    """A file whose chunks are days, opened by netCDF4."""
+    """A file with one chunk for each day, opened with netCDF4."""
     made = xr.Dataset({"tas": (("time", "lat", "lon"), np.arange(24.0 * 8 * 16).reshape(24, 8, 16))})
     made.to_netcdf(tmp_path / "days.nc", encoding={"tas": {"chunksizes": (1, 8, 16)}}, unlimited_dims=["time"])
     with xr.open_dataset(tmp_path / "days.nc", engine="netcdf4", chunks={}) as opened:

@@ -1,4 +1,4 @@
-"""Files of all formats as stores of Zarr: what zarr-python and xarray read is what hyperslab and netCDF4 read."""
+"""Files of all formats as Zarr stores: what zarr-python and xarray read is what hyperslab and netCDF4 read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
 
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[..., Path]:
-    """A file with what a function writes to it through h5py."""
+    """A file that a function fills through h5py."""
 
     def write(of: Callable[[Any], None], name: str = "written.h5") -> Path:
         path = tmp_path / name
@@ -47,7 +47,7 @@ def numbers(file: Any) -> None:
 
 @pytest.mark.upstream
 class TestStore(StoreTests[ZarrStore, cpu.Buffer]):
-    """The tests of zarr-python for stores. What writes is left out or asks for the exception of stores that are read only."""
+    """zarr-python's tests of stores. Those that write are left out, or expect the exception of read-only stores."""
 
     store_cls = ZarrStore
     buffer_cls = cpu.Buffer
@@ -177,7 +177,7 @@ class TestStore(StoreTests[ZarrStore, cpu.Buffer]):
     def test_is_a_store_that_answers_at_once(self, store: ZarrStore) -> None:
         assert isinstance(store, SupportsGetSync)
 
-    # What the base class tests by writing.
+    # Tests of the base class that need to write.
     @pytest.mark.skip("the store cannot be written")
     def test_written(self) -> None: ...
 
@@ -233,7 +233,7 @@ def test_xarray_reads_what_netcdf4_reads(examples: Path, group: str) -> None:
             assert set(one.variables) == set(other.variables)
             assert one.attrs == other.attrs
             for name in other.variables:
-                # JSON has one type of numbers with fractions, so that scaled values are of double precision.
+                # JSON has only one type of fractional numbers, so scaled values are of double precision.
                 expected = other[name].values
                 found = one[name].values
                 if found.dtype.kind == "f":

@@ -2,8 +2,8 @@
 
     python zarr_corpus.py FOLDER [--decoded] [--references [--inline SIZE]] [--largest BYTES]
 
-With `--decoded`, hyperslab decodes all chunks. With `--references`, arrays are read by references of kerchunk as well. Prints a
-line for each array that differs, and ends with 1 if there is one.
+With `--decoded`, hyperslab decodes all chunks. With `--references`, arrays are also read through kerchunk references. Prints a
+line for each array that differs, and exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ARCHIVES = (".zip",)
 
 
 def stores(folder: Path) -> Iterator[Path]:
-    """Files and stores of a folder. What is within a store is not looked for."""
+    """The files and stores of a folder. Stores are not searched for files."""
     for found in sorted(folder.iterdir()):
         if found.is_symlink():
             continue
@@ -41,7 +41,7 @@ def stores(folder: Path) -> Iterator[Path]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two arrays have the same shape and elements: bytes of numbers, texts as texts."""
+    """Whether two arrays have the same shape and elements: numbers by their bytes, strings as strings."""
     one, other = np.asarray(one), np.asarray(other)
     if one.shape != other.shape:
         return False
@@ -50,7 +50,7 @@ def same(one: Any, other: Any) -> bool:
     if one.dtype.name == "bfloat16" or other.dtype.name == "bfloat16":
         one, other = one.astype("f4"), other.astype("f4")
     if one.dtype.kind == "S" and other.dtype.kind == "S":
-        # A single text of NumPy is as long as its content.
+        # A single NumPy string is as long as its content.
         return bool(np.array_equal(one, other))
     if one.dtype.kind in "iufc" and one.dtype.byteorder != other.dtype.byteorder:
         one, other = one.astype(one.dtype.newbyteorder("=")), other.astype(other.dtype.newbyteorder("="))
@@ -64,7 +64,7 @@ def texts(element: Any) -> str:
 
 
 def reference(array: hyperslab.Array) -> Any:
-    """The elements as they have to appear in Zarr."""
+    """The elements as they must appear in Zarr."""
     read = array[...]
     if isinstance(read, np.ma.MaskedArray):
         return read.filled(0), np.ma.getmaskarray(read)
@@ -107,7 +107,7 @@ class Corpus:
             self._array(path, name, array, root if name == "" else root[name], files)
 
     def _referenced(self, path: Path, store: ZarrStore) -> Any:
-        """The arrays that references lead to, without those that are refused."""
+        """The arrays as read through references, without those that are refused."""
         import fsspec
         from hyperslab.virtual import references
         from zarr.storage import FsspecStore
@@ -179,12 +179,12 @@ class Corpus:
             self.counts["not readable by h5py"] += 1
             return
         if np.shape(expected) != read.shape:
-            # NetCDF: as long as the unlimited dimension.
+            # In NetCDF, the array is as long as the unlimited dimension.
             self.counts["of another shape in h5py"] += 1
             return
         expected = np.asarray(expected)
         if read.dtype.kind == "S":
-            # What follows the end of a text is not part of it.
+            # What follows the end of a string is not part of it.
             one = [bytes(text).split(b"\0")[0].rstrip() for text in read.reshape(-1)]
             other = [bytes(text).split(b"\0")[0].rstrip() for text in expected.reshape(-1)]
             is_same = one == other

@@ -1,4 +1,4 @@
-//! Dense arrays and groups that the TileDB library wrote, read whole and in parts, and damaged.
+//! Dense arrays and groups written by the TileDB library, read whole, in parts, and with damaged files.
 
 use crate::KEY;
 use hyperslab_core::nd::{Planes, Region, advance};
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What `make_arrays.py` had the TileDB library write and read.
+/// The arrays that `make_arrays.py` wrote with the TileDB library, and what the library read from them.
 pub(crate) fn store() -> Arc<dyn Store> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join("arrays").join("arrays.zip");
     Arc::new(ZipStore::open(Box::new(FileStorage::open(path).unwrap()), &Limits::default()).unwrap())
@@ -36,7 +36,7 @@ pub(crate) fn open(store: &Arc<dyn Store>, name: &str, at: Moment) -> Result<Arr
     Array::open(Arc::clone(store), &Key::new(name).unwrap(), options(name, at))
 }
 
-/// A reading of the library.
+/// What the TileDB library read from an array.
 struct Reading {
     array: Array,
     name: String,
@@ -106,7 +106,7 @@ fn read(array: &Array, attribute: usize, region: &Region) -> Result<Cells> {
     Ok(Cells(cells.into_iter().zip(validity).collect()))
 }
 
-/// The cells of a part of what was read.
+/// The cells of a reading that lie within a region.
 fn part(of: &Reading, region: &Region) -> Cells {
     let mut cells = Vec::new();
     let mut place = vec![0; region.rank()];
@@ -233,7 +233,7 @@ fn arguments_that_are_wrong_are_refused() {
     array.read_dense(0, &Region::new(vec![3], vec![0]), &mut Planes::whole(&mut []), None).unwrap();
 }
 
-/// Files of one array, of which a byte is changed or the end is cut.
+/// The files of one array. In one of them, a byte is changed or the end is cut off.
 pub(crate) fn damaged(
     files: &[(Key, Vec<u8>)],
     file: usize,
@@ -299,7 +299,7 @@ fn errors_name_the_file_and_the_tile() {
     let array = open(&damaged, "variable", Moment::ALL).unwrap();
     let refused = read(&array, 3, &Region::new(vec![0, 0], vec![11, 8])).unwrap_err().to_string();
     assert!(refused.contains(found[file].0.as_str()) && refused.contains("tile 0: "), "{refused}");
-    // The footer says how long the file is, so a byte less is too few.
+    // The footer states the size of the file, so a file that is one byte shorter is rejected.
     let mut store = MemoryStore::new();
     for (ordinal, (key, mut content)) in found.iter().cloned().enumerate() {
         if ordinal == file {

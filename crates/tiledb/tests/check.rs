@@ -1,4 +1,4 @@
-//! Each rule of the check is broken by an array or a group, and sound ones break none.
+//! For each rule of the check, an array or a group breaks it; sound ones break none.
 
 use crate::KEY;
 use crate::arrays::{files_of, store};
@@ -116,7 +116,7 @@ fn group(uri: &str, object_type: ObjectType) -> (&'static str, Files) {
     ("g", files)
 }
 
-/// For each rule what breaks it, and a part of what is said about it.
+/// For each rule, an object that breaks it, and a part of the expected message.
 fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
     vec![
         ("no-object", ("hand", Files::new()), "no array schema and no __group"),
@@ -233,7 +233,7 @@ fn cases() -> Vec<(&'static str, (&'static str, Files), &'static str)> {
                 moved[1] = 2;
                 moved[2] = 1;
                 add_fragment(files, 10, &moved, 100);
-                // The least cell of the tile is written in another place.
+                // The smallest coordinate of the tile is replaced.
                 let x = files.get_mut(&fragment("d0.tdb")).unwrap();
                 x[20..28].copy_from_slice(&(-5_i64).to_le_bytes());
             }),
@@ -437,7 +437,7 @@ fn quick_checks_read_no_tiles() {
     assert_eq!((count, summary.arrays, summary.fragments), (0, 1, 1));
 }
 
-/// Every array and group of the corpus; which findings it has is printed.
+/// Checks every array and group of the corpus, and prints the findings.
 #[test]
 fn arrays_of_a_corpus_are_sound() {
     let Some(root) = std::env::var_os("HYPERSLAB_TILEDB_CORPUS") else {
@@ -466,13 +466,13 @@ fn arrays_of_a_corpus_are_sound() {
     assert!(faults.is_empty(), "{} findings\n{}", faults.len(), faults.join("\n"));
 }
 
-/// What is wrong with arrays of the corpus.
+/// Known faults of arrays of the corpus.
 const KNOWN: [(&str, &str); 5] = [
-    // A file of before version 1, and one of a development version, which the library does not read either.
+    // A file from before version 1, and one of a development version, neither of which the library reads.
     ("dense_array_v1_3_0", "tiledb/structure"),
     ("experimental_array_vUINT32_MAX", "tiledb/structure"),
     ("experimental_array_vUINT32_MAX", "tiledb/name"),
-    // Temporary arrays were removed, but not from their groups; files were written twice.
+    // Temporary arrays were deleted, but remained members of their groups; files were written twice.
     ("vector-search", "tiledb/member-missing"),
     ("vector-search", "tiledb/trailing-bytes"),
 ];

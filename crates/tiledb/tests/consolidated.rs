@@ -1,5 +1,5 @@
-//! Arrays whose fragments, commits, footers and metadata are consolidated and vacuumed: every moment reads as before, but
-//! for those that a plan says are lost.
+//! Consolidates and vacuums fragments, commits, footers and metadata of arrays: every moment reads as before, except
+//! for those that the plan reports as lost.
 
 mod arrays;
 mod kills;
@@ -92,7 +92,7 @@ fn consolidated_sparse_arrays_read_as_before_at_all_times() {
             let plan = vacuum(&writer, &VacuumOptions::ALL);
             assert_eq!(lost(&plan), []);
             assert_same(&before, &history(&place.readable(), &key(&name), &TIMES), &[], &name);
-            // What was consolidated is consolidated with what comes later.
+            // Consolidated fragments are consolidated again with later ones.
             write_sparse(&writer, 8, (0..9).map(|n| (n * 3, n)));
             delete(&place, &name, 8, "number", Operator::Le, 9050);
             let before = history(&place.readable(), &key(&name), &TIMES);
@@ -185,7 +185,7 @@ fn consolidation_of_sparse_fragments_takes_the_memory_it_may() {
     let before = history(&place.readable(), &key("few"), &TIMES);
     let options = ConsolidateOptions { memory: 400, ..ConsolidateOptions::default() };
     let plan = consolidate(&writer, options);
-    // The second and the third are of the same time.
+    // The second and the third fragment have the same time.
     let sizes: Vec<usize> = plan.sets.iter().map(|set| set.fragments.len()).collect();
     assert!(sizes.len() > 1 && sizes.iter().all(|size| *size >= 2), "{sizes:?}");
     assert_same(&before, &history(&place.readable(), &key("few"), &TIMES), &[], "few");
@@ -352,7 +352,7 @@ fn footers_and_commits_are_consolidated() {
     assert_same(&before, &history(&place.readable(), &key("con_small"), &TIMES), &[], "consolidated");
     place.check("con_small");
     let plan = vacuum(&writer, &VacuumOptions::ALL);
-    // Seven commits and the older of two files of footers.
+    // Seven commits and the older of the two files of footers.
     assert_eq!((plan.removals.len(), lost(&plan)), (8, vec![]));
     assert_same(&before, &history(&place.readable(), &key("con_small"), &TIMES), &[], "vacuumed");
     place.check("con_small");
@@ -434,7 +434,7 @@ fn metadata_of_arrays_and_groups_are_consolidated() {
     assert_eq!(plan.removals.len(), 3);
     group.vacuum(&plan, &mut |_| Ok(())).unwrap();
     assert_eq!(metadata(), before);
-    // Of keys that are all deleted, the deletions are left.
+    // If all keys are deleted, their deletions remain.
     let gone = Metadata { entries: vec![Entry { key: b"b".to_vec(), value: None }] };
     group.put_metadata(&gone, 5).unwrap();
     group.consolidate_metadata(&limits).unwrap();

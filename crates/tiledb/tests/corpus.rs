@@ -1,6 +1,6 @@
 //! Every structure in a folder of arrays and groups, decoded and encoded to the same bytes.
 //!
-//! The folder is what `HYPERSLAB_TILEDB_CORPUS` says: the corpus unpacked, or any other.
+//! `HYPERSLAB_TILEDB_CORPUS` names the folder: the unpacked corpus, or any other.
 
 use hyperslab_codec::{Deflate, Scratch, decode_within};
 use hyperslab_core::store::{DirectoryStore, Key, Store};
@@ -35,8 +35,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What of the corpus is not a sound array of a released library: a file of before version 1, one of a development version,
-/// and what is encrypted.
+/// What the corpus contains besides sound arrays of a released library: a file from before version 1, one of a
+/// development version, and what is encrypted.
 const REFUSED: [&str; 3] = ["dense_array_v1_3_0", "experimental_array_vUINT32_MAX", "dense_encrypted"];
 
 #[test]
@@ -87,7 +87,7 @@ impl Trial {
         }
     }
 
-    /// Lists a folder that is an array or a group, and checks that all that counts exists.
+    /// Lists a folder that is an array or a group, and checks that everything that counts exists.
     fn listed(&mut self, folder: &Path) -> Result<()> {
         let (store, root, limits) = (DirectoryStore::open(folder)?, Key::root(), Limits::default());
         if is_array(&store, &root)? {
@@ -281,8 +281,9 @@ impl Trial {
     }
 }
 
-/// Checks that the files of a fragment have the names that follow from its version, and the bytes that its metadata says.
-/// Files of some vector searches have twice as many, since they were written twice; all that counts is in the first half.
+/// Checks that the files of a fragment have the names that follow from its version, and the bytes that its metadata
+/// states. Files of some vector searches have twice as many, because they were written twice; only the first half
+/// counts.
 fn files(folder: &Path, schema: &ArraySchema, footer: &Footer) -> Result<()> {
     let version = footer.version;
     let slots = footer.slots(&context(schema));
@@ -332,7 +333,7 @@ fn footer_before_its_length(bytes: &[u8]) -> &[u8] {
     &rest[rest.len() - len..]
 }
 
-/// The body of the generic tile at a byte of a file, if it has the filters that TileDB writes.
+/// The body of the generic tile at an offset in a file, if it has the filters that TileDB writes.
 fn unfiltered(bytes: &[u8], at: u64) -> Result<Vec<u8>> {
     let start = usize::try_from(at).unwrap();
     let mut d = Decoder::new(GenericTileHeader::NAME, at, &bytes[start..]);

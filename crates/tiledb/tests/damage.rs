@@ -1,12 +1,12 @@
-//! Tiles cut short or changed are an error or decode to something, in bounded memory and without a panic.
+//! Truncated or changed tiles are rejected or decode to something, in bounded memory and without a panic.
 
 use crate::{Case, Tile, cases, decode};
 use hyperslab_tiledb::filter::{Pipeline, Scratch};
 
-/// What a tile may decode to, more than any case has.
+/// The maximum decoded size of a tile, which is more than any case has.
 const LIMIT: u64 = 1 << 20;
 
-/// The most that buffers may hold, including those of decoders.
+/// The maximum number of bytes that buffers may hold, including those of decoders.
 const MAX_HELD: usize = 12 << 20;
 
 /// Places in a tile: all of a small one, some of a large one.

@@ -1,4 +1,4 @@
-//! Schemas that evolve and cells that are deleted, in arrays that exist.
+//! Evolution of schemas and deletion of cells, in existing arrays.
 
 use crate::killed::Killed;
 use crate::written::{Place, attribute, colours, dimension, key, options, schema, texts};
@@ -20,7 +20,7 @@ use hyperslab_tiledb::write::evolve::Evolution;
 use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use std::sync::Arc;
 
-/// A sparse array of `x` with a number that is sometimes not one, a text that can be null and a colour.
+/// A sparse array along `x` with a number that is sometimes NaN, a nullable text and a colour.
 fn measurements(version: u32) -> (ArraySchema, Vec<Enumeration>) {
     let colour = Attribute { enumeration: Some(b"colours".to_vec()), ..attribute("colour", DataType::UInt8) };
     let mut own = ArraySchema {
@@ -40,7 +40,7 @@ fn measurements(version: u32) -> (ArraySchema, Vec<Enumeration>) {
     (own, vec![colours()])
 }
 
-/// The cells from `first` on: the number is not one at every seventh, the text null at every fifth.
+/// Writes the cells from `first` on: every seventh number is NaN, and every fifth text is null.
 fn write(writer: &ArrayWriter, time: u64, first: i64, count: i64) {
     add(writer, time, first, count).unwrap();
 }
@@ -71,7 +71,7 @@ fn add(writer: &ArrayWriter, time: u64, first: i64, count: i64) -> Result<()> {
     writer.commit(&[fragment])
 }
 
-/// What is left of a number, which is not negative.
+/// The remainder of a number that is not negative.
 fn remainder(x: i64, of: i64) -> u8 {
     u8::try_from(x % of).unwrap()
 }
@@ -290,7 +290,7 @@ fn deletes_that_tiledb_refuses_are_refused_by_name() {
     assert!(old.delete(&ab, 20).unwrap_err().detail().contains("deletes exist since version 16"));
 }
 
-/// What a reader sees: coordinates, attributes, values of the enumeration, metadata.
+/// What a reader sees: the coordinates, and how many attributes, values of the enumeration and metadata there are.
 fn seen(array: &Array) -> (Vec<i64>, usize, usize, usize) {
     let colours = array.enumeration(b"colours").unwrap().values().unwrap().count();
     (coordinates(array), array.attributes().len(), colours, array.metadata().unwrap().len())

@@ -1,4 +1,4 @@
-//! Arrays made by hand, and the parts of fragments taken apart and put together again.
+//! Arrays made by hand, and fragments that are taken apart and put together again.
 
 use hyperslab_core::store::{Key, MemoryStore, Store};
 use hyperslab_core::{Decoder, Encoder};
@@ -80,7 +80,7 @@ pub(crate) fn tile(cells: &[u8]) -> Vec<u8> {
     e.into_bytes()
 }
 
-/// The structure in the generic tile at a byte of a file.
+/// The structure in the generic tile at an offset in a file.
 pub(crate) fn structure<S: Structure>(file: &[u8], at: u64, context: &S::Context) -> S {
     decode_all(Decoder::new(S::NAME, 0, &body(file, at)), context).unwrap()
 }
@@ -261,7 +261,7 @@ pub(crate) fn array(schema: &ArraySchema) -> Files {
     files
 }
 
-/// Adds a fragment with cells at these coordinates, the values `value` and up, to the array `hand`.
+/// Adds a fragment to the array `hand`, with cells at these coordinates whose values count up from `value`.
 pub(crate) fn add_fragment(files: &mut Files, time: u64, coordinates: &[i64], value: i32) {
     let schema = schema_of(files, "hand");
     let capacity = usize::try_from(schema.capacity).unwrap();
@@ -348,8 +348,7 @@ pub(crate) fn add_fragment(files: &mut Files, time: u64, coordinates: &[i64], va
     parts.put(files);
 }
 
-/// The footer, which begins with its version, the length of the name of the schema, and the name. Its length stands behind
-/// it.
+/// The footer, which begins with its version, the length of the schema name, and the name. Its own length follows it.
 pub(crate) fn footer(file: &[u8]) -> &[u8] {
     let (rest, len) = file.split_at(file.len() - 8);
     &rest[rest.len() - usize::try_from(u64::from_le_bytes(len.try_into().unwrap())).unwrap()..]

@@ -1,4 +1,4 @@
-//! What happened to arrays and groups that the TileDB library wrote.
+//! The history of arrays and groups that the TileDB library wrote.
 
 use crate::arrays::store;
 use hyperslab_core::store::Key;

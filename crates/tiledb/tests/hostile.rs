@@ -1,4 +1,4 @@
-//! Arrays that ask for much or lead astray: each is refused by name, before memory is taken.
+//! Arrays that ask for excessive resources or mislead the reader: each is rejected by name, before memory is allocated.
 
 use crate::handmade::{Files, Parts, SCHEMA, add_fragment, array, change_schema, generic, schema, store_of};
 use hyperslab_core::nd::{Planes, Region};
@@ -10,7 +10,7 @@ use hyperslab_tiledb::format::array_schema::EnumerationFile;
 use hyperslab_tiledb::format::layout::{ArrayType, Layout};
 use hyperslab_tiledb::read::sparse::{SparseField, SparseRequest};
 
-/// What a file can make the reader allocate here.
+/// The limits on what a file can make the reader allocate in these tests.
 const LIMITS: Limits = Limits { allocation: 1 << 20, nesting: 32, rank: 64, filters: 32 };
 
 fn open(files: &Files) -> Result<Array> {
@@ -18,7 +18,7 @@ fn open(files: &Files) -> Result<Array> {
     Array::open(store_of(files), &Key::new("hand").unwrap(), options)
 }
 
-/// The number of cells.
+/// The number of cells that are read.
 fn read(files: &Files, columns: Vec<SparseField>) -> Result<usize> {
     let mut count = 0;
     open(files)?.read_sparse(&SparseRequest { ranges: Vec::new(), columns }, &mut |cells| {
@@ -43,12 +43,12 @@ fn changed(change: impl FnOnce(&mut Parts)) -> Files {
 }
 
 fn refused(files: &Files) -> Error {
-    // A check ends as well, whatever it finds.
+    // A check must also end, whatever it finds.
     let options = Options { values: true, ..Options::default() };
     let open = OpenOptions { limits: LIMITS, ..OpenOptions::default() };
     check(&store_of(files), &Key::new("hand").unwrap(), &open, &options, &mut |_| {}).unwrap();
     let all = read(files, vec![SparseField::Dimension(0), SparseField::Attribute(0)]);
-    // Whatever is asked for, there is an end.
+    // Reading ends, whichever columns are requested.
     let _ = read(files, Vec::new());
     let _ = read(files, vec![SparseField::Attribute(0)]);
     all.unwrap_err()
@@ -124,7 +124,7 @@ fn trees_deeper_than_they_say_are_refused() {
     let shallow = changed(|parts| drop(parts.r_tree.levels.pop()));
     let e = ranged(&shallow).unwrap_err();
     assert!(e.to_string().contains("an R-tree of 1 tiles, the footer says 3"), "{e}");
-    // A tree says that it has four billion levels.
+    // A tree that claims to have four billion levels.
     let mut files = sound();
     let metadata = files.get_mut(&fragment("__fragment_metadata.tdb")).unwrap();
     let levels = metadata.windows(8).position(|bytes| bytes == [10, 0, 0, 0, 2, 0, 0, 0]).unwrap() + 4;
@@ -178,7 +178,7 @@ fn dense_arrays_of_2_to_the_63_cells_are_not_allocated() {
     };
     let first = Region::new(vec![0], vec![4]);
     assert_eq!(read(&dense(4, 3), first.clone()).unwrap()[..4], 100_i32.to_le_bytes());
-    // The first tile is there, the last is not.
+    // The first tile exists, the last one does not.
     assert_eq!(read(&dense(4, i64::MAX), first.clone()).unwrap()[..4], 100_i32.to_le_bytes());
     let e = read(&dense(4, i64::MAX), Region::new(vec![1 << 62], vec![4])).unwrap_err();
     assert!(e.to_string().contains("the metadata of the fragment has 1 tiles"), "{e}");
@@ -234,7 +234,7 @@ fn conditions_10_000_deep_are_refused() {
 
 #[test]
 fn chunks_of_4_gib_are_refused() {
-    // The first chunk of the first tile says that it decodes to 4 GiB, has as many stored bytes, or as much metadata.
+    // The first chunk of the first tile claims to decode to 4 GiB, or to have as many stored bytes or as much metadata.
     for at in [8, 12, 16] {
         let mut files = sound();
         files.get_mut(&fragment("a0.tdb")).unwrap()[at..at + 4].fill(0xff);
@@ -244,7 +244,7 @@ fn chunks_of_4_gib_are_refused() {
     let mut files = sound();
     files.get_mut(&fragment("a0.tdb")).unwrap()[..8].fill(0xff);
     assert_refused(&files, "tile 0: ");
-    // A generic tile that says so of itself, and one whose chunk says it.
+    // A generic tile that claims such a size itself, and one whose chunk does.
     let key = format!("hand/__schema/{SCHEMA}");
     for (at, len) in [(4, 8), (12, 8), (46 + 8, 4)] {
         let mut files = sound();

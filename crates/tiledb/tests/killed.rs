@@ -6,7 +6,7 @@ use hyperslab_core::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A store that refuses all writes and deletions after some of them, as if the process were killed.
+/// A store that rejects all writes and deletions after some of them, as if the process had been killed.
 pub(crate) struct Killed<S> {
     inner: Arc<S>,
     left: AtomicU64,
@@ -58,7 +58,7 @@ impl<S: WritableStore + 'static> WritableStore for Killed<S> {
     }
 }
 
-/// A value in parts of such a store.
+/// A value that is written to such a store in parts.
 struct KilledValue<S> {
     store: Arc<Killed<S>>,
     inner: Box<dyn ValueWriter>,

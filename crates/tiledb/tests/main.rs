@@ -1,4 +1,5 @@
-//! Arrays and structures in files of others; tiles that the TileDB library wrote, tiles by chance, and tiles that are damaged.
+//! Arrays and structures in files of other programs; tiles written by the TileDB library, random tiles, and damaged
+//! tiles.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -32,15 +33,15 @@ use std::path::Path;
 /// The key of encrypted cases.
 pub(crate) const KEY: &[u8] = b"0123456789abcdef0123456789ABCDEF";
 
-/// A file that `make_tiles.py` had the TileDB library write, and what is in it.
+/// A file that `make_tiles.py` wrote with the TileDB library, and its content.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) version: u32,
     pub(crate) tile_type: TileType,
     pub(crate) stored: FilterPipeline,
-    /// The pipeline as a schema has it.
+    /// The pipeline as a schema stores it.
     pub(crate) pipeline_bytes: Vec<u8>,
-    /// Whether other writers get the same bytes.
+    /// Whether other writers produce the same bytes.
     pub(crate) is_same: bool,
     pub(crate) tiles: Vec<Tile>,
 }
@@ -49,7 +50,7 @@ pub(crate) struct Case {
 pub(crate) struct Tile {
     pub(crate) stored: Vec<u8>,
     pub(crate) cells: Vec<u8>,
-    /// The offsets of cells that differ in size.
+    /// The offsets of cells of variable size.
     pub(crate) offsets: Vec<u64>,
 }
 
@@ -149,7 +150,7 @@ fn split(file: &[u8]) -> Vec<Vec<u8>> {
     tiles
 }
 
-/// The decoded size of a tile, as its chunks say it.
+/// The decoded size of a tile, as its chunks state it.
 fn chunk_lens(tile: &[u8]) -> usize {
     let mut d = Decoder::new("Tile", 0, tile);
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! What is rejected, and with which message.
 
 use crate::{KEY, decode};
 use hyperslab_core::{Error, ErrorKind};
@@ -77,7 +77,7 @@ fn filters_are_refused_for_types_that_they_do_not_have() {
     let delta = Filter::Delta { level: -1, reinterpret: None };
     assert_eq!(refused([delta], float).detail(), "filter DELTA: differences of FLOAT32, expected integers");
     pipeline([Filter::Delta { level: -1, reinterpret: Some(DataType::Int32) }], float);
-    // A filter before makes integers of them.
+    // A preceding filter turns the numbers into integers.
     pipeline([Filter::Xor, delta], float);
     let scale = |byte_width| Filter::ScaleFloat(ScaleFloat { scale: 1.0, offset: 0.0, byte_width });
     pipeline([scale(4), delta], float);

@@ -1,4 +1,4 @@
-//! Random cells return from random pipelines.
+//! Random cells survive a round trip through random pipelines.
 
 use crate::{KEY, decode};
 use hyperslab_core::ErrorKind;
@@ -35,7 +35,7 @@ fn pipeline(filters: Vec<Filter>, max_chunk_size: u32, tile: &TileType) -> Optio
     Some(pipeline.with_key(&Key::new(KEY).unwrap()))
 }
 
-/// Bytes that are alike, as cells are.
+/// Bytes that resemble each other, as those of cells do.
 fn bytes(max: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..max),

@@ -130,7 +130,7 @@ fn cells_at_both_zeros_are_two() {
         values: numbers.iter().copied().flat_map(number).collect(),
         ..Column::default()
     };
-    // Of one dimension keys are short, of two they are not.
+    // Keys of one dimension are short, keys of two are not.
     let short = of(vec![axis("x")], Layout::RowMajor, false);
     let long = of(vec![axis("x"), axis("y")], Layout::RowMajor, false);
     for parts in 1..4 {

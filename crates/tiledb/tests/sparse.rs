@@ -1,4 +1,4 @@
-//! Sparse arrays that the TileDB library wrote, read whole and within ranges, and damaged.
+//! Sparse arrays written by the TileDB library, read whole, within ranges, and with damaged files.
 
 use crate::arrays::{bytes, damaged, files_of, open, store};
 use crate::handmade::{Files, add_fragment, array, footer, generic_of, schema, store_of};
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The values of a cell; `None` for those that are null.
 type Cell = Vec<Option<Vec<u8>>>;
 
-/// A reading of the library.
+/// What the TileDB library read from an array.
 struct Reading {
     array: Array,
     name: String,
@@ -102,7 +102,7 @@ fn cells_are_those_that_the_library_reads() {
     }
 }
 
-/// A coordinate as a number whose order is that of coordinates of its kind; of texts the bytes.
+/// Whether a coordinate lies within a range. Numbers are compared as numbers, strings by their bytes.
 fn is_within(data_type: DataType, coordinate: &[u8], range: &Range) -> bool {
     let order = |bytes: &[u8]| match data_type {
         DataType::Int32 => f64::from(i32::from_le_bytes(bytes.try_into().unwrap())),
@@ -205,7 +205,7 @@ fn parts_of_a_plan_are_read_by_many_threads() {
     }
 }
 
-/// Fragments made by hand, the cells of each in a row of chance, against a map.
+/// Fragments made by hand with random cells, compared with a map.
 #[test]
 fn the_newest_of_equal_coordinates_counts() {
     let fragment = prop::collection::btree_set(-30..30_i64, 1..40);
@@ -270,7 +270,7 @@ fn footers_are_read_from_the_newest_consolidated_metadata() {
     let count = |files: &Files| {
         read(&open(&store_of(files), "hand", Moment::ALL)?, Vec::new()).map(|cells| cells.len())
     };
-    // Without their lengths, the footers cannot be found where fragments have them.
+    // Without their lengths, the footers cannot be found in the fragments.
     for (key, _) in &footers {
         files.get_mut(key).unwrap().iter_mut().rev().take(8).for_each(|byte| *byte = 0);
     }
@@ -280,7 +280,7 @@ fn footers_are_read_from_the_newest_consolidated_metadata() {
     assert_eq!(count(&files).unwrap(), 4);
     files.insert(name(4), b"damaged".to_vec());
     assert!(count(&files).is_err());
-    // Fragments have their own still, and those that no copy is of are read as ever.
+    // The fragments still have their own footers, and fragments of whose footers there is no copy are read as usual.
     let mut files = whole;
     files.insert(name(4), b"damaged".to_vec());
     add_fragment(&mut files, 5, &[20], 7);

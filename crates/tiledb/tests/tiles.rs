@@ -1,4 +1,4 @@
-//! What the TileDB library wrote is decoded to the same cells, and encoded to the same bytes where filters leave no
+//! Tiles written by the TileDB library decode to the same cells, which encode to the same bytes where filters leave no
 //! choice.
 
 use crate::{cases, decode};

@@ -1,4 +1,4 @@
-//! Arrays of older versions of the format, to which cells are added.
+//! Adds cells to arrays of older versions of the format.
 
 use crate::written::{
     Place, attribute, cells, dimension, key, options, schema, texts, two_by_two, write_dense,
@@ -24,7 +24,7 @@ fn dense_fragments_have_the_version_of_their_array() {
     for version in 7..=22 {
         let (place, name) = (Place::new(), format!("dense_v{version}"));
         let mut own = ArraySchema { version, ..two_by_two(Layout::RowMajor) };
-        // A name that a file cannot have everywhere: versions before 9 encode it.
+        // A name that not every system allows for a file: versions before 9 encode it.
         own.attributes.push(attribute("per cent%", DataType::Int16));
         ArrayWriter::create(place.writable(), &key(&name), own, Vec::new(), 10, options()).unwrap();
         let of = |attribute: usize, begin: &[u64], count: &[u64]| match attribute {

@@ -1,4 +1,4 @@
-//! Arrays that this crate writes: read by it again, and found sound by its check.
+//! Arrays that this crate writes, reads again, and finds sound with its check.
 
 use hyperslab_core::Limits;
 use hyperslab_core::nd::{Planes, Region};
@@ -75,7 +75,7 @@ pub(crate) fn schema(
     }
 }
 
-/// An attribute of texts that can be null.
+/// An attribute of nullable texts.
 pub(crate) fn texts(name: &str) -> Attribute {
     Attribute {
         cell_val_num: CellValNum::Var,
@@ -109,7 +109,7 @@ impl Place {
         Array::open(self.readable(), &key(array), OpenOptions::default()).unwrap()
     }
 
-    /// That the check finds nothing.
+    /// Asserts that the check finds nothing.
     pub(crate) fn check(&self, object: &str) {
         let mut found = Vec::new();
         let store = self.readable();
@@ -124,7 +124,7 @@ impl Place {
         );
         run.unwrap();
         assert_eq!(found, Vec::<String>::new(), "{object}");
-        // Another library can be asked what it thinks of the same files.
+        // The same files can be examined with another library.
         if let Some(to) = std::env::var_os("HYPERSLAB_WRITTEN") {
             copy(&self.folder.path().join(object), &PathBuf::from(to).join(object));
         }
@@ -153,7 +153,7 @@ pub(crate) fn options() -> WriteOptions {
 /// The cells of an attribute in a box, given by its first cell and the number of cells along each dimension.
 pub(crate) type CellsOf = dyn Fn(usize, &[u64], &[u64]) -> Column;
 
-/// Writes the cells of a box of a dense array of two dimensions, which are given in row-major order.
+/// Writes the cells of a box of a two-dimensional dense array. They are given in row-major order.
 pub(crate) fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, cells: &CellsOf) {
     let fragment = DenseFragment::new(writer, (time, time), written.clone()).unwrap();
     let (mut buffers, mut scratch) = (TileBuffers::default(), Scratch::new());
@@ -184,7 +184,7 @@ pub(crate) fn write_dense(writer: &ArrayWriter, time: u64, written: IndexBox, ce
     writer.commit(&[fragment.finish().unwrap()]).unwrap();
 }
 
-/// The cells of a box: numbers by their place, and texts that are null at every fifth.
+/// The cells of a box: numbers that follow from their position, and texts of which every fifth is null.
 pub(crate) fn cells(attribute: usize, begin: &[u64], count: &[u64]) -> Column {
     let mut column = Column::default();
     for row in begin[0]..begin[0] + count[0] {
@@ -282,7 +282,7 @@ fn first(column: &Column, count: usize) -> Column {
     column
 }
 
-/// The enumeration of red and green.
+/// An enumeration of red and green.
 pub(crate) fn colours() -> Enumeration {
     Enumeration {
         name: b"colours".to_vec(),

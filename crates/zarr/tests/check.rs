@@ -409,7 +409,7 @@ fn hierarchies() -> Vec<Case> {
         ),
         case(&[(".zmetadata", br#"{"zarr_consolidated_format":2,"metadata":{}}"#), (".zgroup", GROUP_2.as_bytes())], &["zarr/consolidated / .zmetadata 1:29-30: version 2, expected 1"]),
     ];
-    // Not on Windows, where no key can have this character.
+    // Not on Windows, where no key can contain this character.
     if !cfg!(windows) {
         cases.push(case(
             &[("zarr.json", group), ("a\\b/zarr.json", group)],

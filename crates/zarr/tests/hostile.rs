@@ -165,7 +165,7 @@ fn rejects_invalid_numbers() {
     );
 }
 
-/// Takes minutes if each error causes a pass over the whole document.
+/// Would take minutes if each error caused a pass over the whole document.
 #[test]
 fn checks_documents_with_many_errors_in_limited_time() {
     let count = |key: &str, document: &str, members: &str| {
@@ -290,7 +290,7 @@ fn rejects_frames_with_a_false_size() {
     );
 }
 
-/// The first error of reading a store, which must be one of limits.
+/// The first error of reading a store, which must be an exceeded limit.
 fn over(values: &[(&str, &[u8])]) -> String {
     let e = read(Arc::new(store(values))).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::LimitExceeded, "{e}");

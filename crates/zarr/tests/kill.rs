@@ -30,7 +30,7 @@ fn values_of_a_killed_writer_are_complete() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Wait until there are values to replace, also on a slow machine.
+        // Wait until there are values to replace, even on a slow machine.
         for _ in 0..30_000 {
             if std::fs::read(folder.path().join("store/zarr.json"))
                 .is_ok_and(|value| value.first() >= Some(&2))

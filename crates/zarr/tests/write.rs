@@ -43,7 +43,7 @@ fn values(shape: &[u64], row: usize) -> Vec<u8> {
     (0..len).map(|at| u8::try_from((at / 3) % 100).unwrap()).collect()
 }
 
-/// Writes all chunks. Those at the end have only the part inside the array.
+/// Writes all chunks. Those at the end contain only the part inside the array.
 fn write_all(array: &ArrayWriter, rows: &[u8], heap: &Heap<()>) {
     let mut scratch = Scratch::new();
     let all = Region::all(array.shape());
@@ -481,7 +481,7 @@ fn example(store: Arc<dyn WritableStore>, version: Version) -> Result<Vec<u8>> {
     Ok(rows)
 }
 
-/// A store that distinguishes case or not.
+/// A store that may or may not distinguish case.
 struct Cased {
     distinguishes_case: bool,
     inner: DirectoryWriter,
@@ -513,7 +513,7 @@ impl WritableStore for Cased {
     }
 }
 
-/// A store that fails after a number of values.
+/// A store that fails after a given number of values.
 struct Full {
     inner: MemoryStore,
     left: AtomicU64,

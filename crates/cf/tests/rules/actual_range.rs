@@ -1,5 +1,5 @@
-//! The range of values is the same whether they are looked at in lanes or one by one. Values of a nullable type are looked at
-//! one by one.
+//! The range of values is the same whether they are processed in lanes or one by one. Values of a nullable type are
+//! processed one by one.
 
 use crate::cdl::Cdl;
 use hyperslab_cf::rules::{Checked, ValueReader, check};
@@ -10,7 +10,7 @@ use hyperslab_core::rows::Heap;
 use hyperslab_model::{Datatype, Elements, Node, NodePath, TimeUnit, Values};
 use std::sync::Arc;
 
-/// Gives the values of the only variable in pieces.
+/// Supplies the values of the only variable in pieces.
 struct Pieces {
     datatype: Arc<Datatype>,
     rows: Vec<u8>,
@@ -31,8 +31,10 @@ impl ValueReader for Pieces {
     }
 }
 
-/// What the rule finds in the variable `/t` of a text, whose values come in pieces of some numbers. With `of`, it has this type
-/// in place of one of the same size. With `is_each`, the values are looked at one by one.
+/// The findings of the rule in the variable `/t` of `text`, whose values are supplied in pieces of `count` values.
+///
+/// `of` replaces the type of the variable with another of the same size. With `is_each`, the values are processed one
+/// by one.
 fn found(text: &str, of: Option<&Datatype>, count: usize, is_each: bool) -> Vec<String> {
     let mut cdl = Cdl::new(text);
     let Some(Node::Ndarray(array)) = cdl.nodes.get_mut(&NodePath::root().child("t")) else { panic!() };
@@ -52,12 +54,12 @@ fn found(text: &str, of: Option<&Datatype>, count: usize, is_each: bool) -> Vec<
         wants: &|rule| rule.rule.name == "cf/actual-range",
     };
     let found = check(&checked, &[Some(Version { major: 1, minor: 8 })]).unwrap();
-    // The type of the attribute is another matter.
+    // Findings about the type of the attribute do not matter here.
     let of_values = |message: &String| message.contains("values");
     found.into_iter().map(|finding| finding.message).filter(of_values).collect()
 }
 
-/// Numbers without a pattern.
+/// Pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -71,7 +73,7 @@ impl Random {
     }
 }
 
-/// Attributes of any kind, few of them or many.
+/// A few or many attributes of any kind.
 fn attributes(random: &mut Random, marks: &[&str]) -> String {
     let limits = [
         "-100.0",
@@ -136,7 +138,7 @@ fn attributes(random: &mut Random, marks: &[&str]) -> String {
     text
 }
 
-/// Compares both ways. Returns of how many the values are all missing, and of how many they are not.
+/// Compares both ways. Returns how many of the variables have only missing values, and how many do not.
 fn compare(
     (kind, of): (&str, Option<&Datatype>),
     marks: &[&str],
@@ -147,7 +149,7 @@ fn compare(
     for _ in 0..400 {
         let length = [0, 1, 2, 15, 16, 17, 64, 150][random.below(8)];
         let own = attributes(&mut random, marks);
-        // Few different values, so that they are all missing at times.
+        // There are only a few different values, so sometimes all of them are missing.
         let few: Vec<String> = (0..=random.below(6)).map(|_| values(&mut random)).collect();
         let words: Vec<&str> = (0..length).map(|_| &*few[random.below(few.len())]).collect();
         let text =
@@ -155,7 +157,7 @@ fn compare(
         let count = 1 + random.below(100);
         let lanes = found(&text, of, count, false);
         assert_eq!(lanes, found(&text, of, count, true), "in pieces of {count}: {text}");
-        // Infinity is near to all numbers, so that there is no finding.
+        // Infinity is close to all numbers, so it gives no finding.
         let of = |what: &str| lanes.iter().filter(|message| message.contains(what)).count();
         counts = (counts.0 + of("all missing"), counts.1 + of("as the values are"));
     }

@@ -1,4 +1,4 @@
-//! What is recommended beside the requirements of a rule.
+//! Recommendations that go beyond the requirements of a rule.
 
 use super::{fails, passes};
 use crate::cdl::Cdl;

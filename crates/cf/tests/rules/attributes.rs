@@ -1,4 +1,4 @@
-//! Appendix A.
+//! Appendix A, Attributes.
 
 use crate::cdl::Cdl;
 

@@ -2,12 +2,12 @@
 
 use crate::cdl::Cdl;
 
-/// A field on latitudes and times. `edit` is put behind it.
+/// A field on latitudes and times, followed by `edit`.
 fn grid(edit: &str) -> Cdl {
     Cdl::new(&format!("{GRID}{edit}"))
 }
 
-/// The same with one piece of text instead of another.
+/// The dataset of `text` with the first `from` replaced by `to`.
 fn changed(text: &str, from: &str, to: &str) -> Cdl {
     assert!(text.contains(from), "{from}");
     Cdl::new(&text.replacen(from, to, 1))
@@ -64,7 +64,7 @@ fn a_boundary_variable_has_the_dimensions_of_its_coordinate_and_vertices() {
         of(":bounds = \"time_bnds\"", ":bounds = \"time_bnds lat_bnds\"")[0],
         "/time@bounds: bounds is 2 names, expected the name of one variable"
     );
-    // A variable that is not there is a matter of another rule.
+    // Another rule reports a variable that does not exist.
     assert_eq!(of(":bounds = \"time_bnds\"", ":bounds = \"other\""), [""; 0]);
 }
 
@@ -100,7 +100,7 @@ fn bounds_are_in_the_order_of_their_coordinate() {
             "/lat_bnds: bounds of 2 cells in the other order, the first at 0, expected the order of lat, which decreases"
         ]
     );
-    // Bounds that are one are a cell without extent.
+    // Two equal bounds are a cell without extent.
     let cdl = changed(GRID, "= 0 1 1 2", "= 1 1 1 1");
     assert_eq!(cdl.of_rule("cf/bounds", 13), [""; 0]);
 }
@@ -123,7 +123,7 @@ fn attributes_of_bounds_agree_with_those_of_the_coordinate() {
         ]
     );
     assert_eq!(units.of_rule(rule, 13).len(), 1);
-    // The same unit written otherwise agrees, and since 1.11 must be written alike.
+    // A different spelling of the same unit is accepted, but since 1.11 the spelling must be the same.
     let same = with(":units = \"day since 2000-1-1\"");
     assert_eq!(same.of_rule(rule, 10), [""; 0]);
     assert_eq!(same.of_rule(rule, 11).len(), 1);
@@ -191,7 +191,7 @@ fn coordinates_are_within_their_bounds() {
         ["/lat: 1 values outside of their bounds in lat_bnds, the first at 1, expected all within"]
     );
     assert_eq!(changed(GRID, "= 0.5 1.5", "= 2.5 3.5").of_rule(rule, 13).len(), 1);
-    // Upon a bound, and missing.
+    // A value on a bound, and a missing value.
     assert_eq!(changed(GRID, "= 0.5 1.5", "= 1 2").of_rule(rule, 13), [""; 0]);
     assert_eq!(changed(GRID, "= 0.5 1.5", "= NaN 2").of_rule(rule, 13), [""; 0]);
 }
@@ -262,7 +262,7 @@ fn measures_are_areas_or_volumes_of_the_cells() {
         of("tas(time, lat, lon)", "tas(time, lat)"),
         ["/tas@cell_measures: measure area has dimensions lat, lon, expected some of time, lat"]
     );
-    // A variable of another file cannot be looked at.
+    // A variable in another file cannot be checked.
     let external =
         format!(":external_variables = \"areacella\"\n{}", text.replace("area: area", "area: areacella"));
     assert_eq!(Cdl::new(&external).of_rule(rule, 7), [""; 0]);
@@ -466,7 +466,7 @@ fn nodes_are_as_many_as_the_geometries_have() {
 #[test]
 fn rings_have_a_direction() {
     let of = |from, to| changed(BASINS, from, to).of_rule("cf/geometry", 8);
-    // The hole as the outside is, and the outside as a hole.
+    // A hole with the direction of an exterior ring, and an exterior ring with that of a hole.
     assert_eq!(
         of("= 0 1 0", "= 0 0 0"),
         [
@@ -475,7 +475,7 @@ fn rings_have_a_direction() {
         ]
     );
     assert_eq!(of("= 0 1 0", "= 1 1 0").len(), 1);
-    // Without a direction: all in one line, or with a missing node.
+    // Rings without a direction: all nodes on one line, or a node is missing.
     assert_eq!(of("= 0 0 10 10 2 4 2", "= 0 0 0 0 2 4 2"), [""; 0]);
     assert_eq!(of("= 0 0 10 10 2 4 2", "= 0 0 NaN 10 2 4 2"), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! Section 7.4: the methods of climatological times.
+//! Section 7.4: the cell methods of climatological times.
 
 use super::{fails, passes};
 use crate::cdl::Cdl;
@@ -31,7 +31,7 @@ fn methods_are_within_and_over() {
             "/pr@cell_methods: methods of the climatological time time: mean without",
         );
     }
-    // Other dimensions have their own, wherever they stand; comments and types of areas too.
+    // Other dimensions may have their own methods in any position, as may comments and area types.
     passes(
         RULE,
         8,
@@ -58,7 +58,7 @@ fn other_forms_are_reported() {
         "time: mean within days time: mean over days time: mean over days",
         "mean over days, mean over days, expected",
     );
-    // What is not written well is told once.
+    // Malformed cell methods are reported only once, by another rule.
     for text in
         ["time: mean within months time: mean over years", "time: mean within years time:", "time mean"]
     {
@@ -88,7 +88,7 @@ fn a_time_is_known_by_its_names() {
         &auxiliary.replace("over days", ""),
         "climatological time t: mean within days, mean without",
     );
-    // Another coordinate has the name.
+    // Another coordinate has this name.
     let scalar = format!(
         "double time\n{}:coordinates = \"time\"",
         hours("hour: mean within days hour: mean over days time: point\"\n:a = \"").trim_end()
@@ -114,7 +114,7 @@ fn methods_are_recommended() {
     assert_eq!((found.rule.severity, found.severity), (Severity::Error, Severity::Warning));
 }
 
-/// Examples 7.15 and 7.16 of CF 1.13.
+/// Based on examples 7.15 and 7.16 of CF 1.13.
 #[test]
 fn anomalies_have_the_time_of_their_norm() {
     let text = "dim time 2\ndim nv 2\ndouble time(time)\n:units = \"days since 2023-07-16\"\n:standard_name = \"time\"

@@ -1,4 +1,4 @@
-//! Chapter 5.
+//! Chapter 5, Coordinate Systems and Domain.
 
 use super::{fails, passes};
 
@@ -73,7 +73,7 @@ fn coordinates_dimensions() {
     );
     fails(rule, 6, &with("float u(y, x)\n:coordinates = \"c\""), "coordinate c has the dimension z");
     fails(rule, 6, &with("float u(y, x)\n:coordinates = 1"), "expected a text of names");
-    // Gathering and ragged arrays.
+    // Compression by gathering, and ragged arrays.
     passes(rule, 6, &with("dim p 5\nint p(p)\n:compress = \"y x\"\nfloat u(p)\n:coordinates = \"a\""));
     passes(
         rule,
@@ -136,7 +136,7 @@ fn horizontal_coordinates() {
         );
         fails(rule, minor, &with(":axis=\"Y\" :axis=\"X\"", ""), "name no latitude or longitude, expected");
     }
-    // Since 1.8, a grid mapping does as well.
+    // Since 1.8, a grid mapping also suffices.
     for minor in [6, 7] {
         fails(rule, minor, &projected(":grid_mapping = \"crs\""), "name no latitude or longitude, expected");
     }
@@ -144,7 +144,8 @@ fn horizontal_coordinates() {
         passes(rule, minor, &projected(":grid_mapping = \"crs\""));
         passes(rule, minor, &projected(":grid_mapping = \"crs: x y\""));
     }
-    // Latitudes and longitudes themselves, with wrong units too; what is not on a grid; what other rules tell.
+    // Latitudes and longitudes themselves, even with wrong units; data that are not on a grid; faults that other rules
+    // report.
     passes(rule, 6, &with(":units=\"degrees_north\" :units=\"degrees_east\"", ""));
     passes(rule, 6, &with(":standard_name=\"latitude\" :standard_name=\"longitude\"", ""));
     passes(rule, 6, &projected("").replace("u(y, x)", "u(x)"));

@@ -1,4 +1,4 @@
-//! Chapter 4.
+//! Chapter 4, Coordinate Types.
 
 use super::{fails, passes};
 
@@ -87,7 +87,7 @@ fn sigma(attributes: &str) -> String {
 fn formula_terms() {
     let rule = "cf/formula-terms";
     passes(rule, 6, &sigma(":formula_terms = \"sigma: lev PS: ps ptop: ptop\""));
-    // A term that is left out is zero.
+    // An omitted term is zero.
     passes(rule, 6, &sigma(":formula_terms = \"sigma: lev ps: ps\""));
     fails(
         rule,
@@ -271,11 +271,11 @@ fn values_that_are_dates() {
     passes(rule, 12, &of("1972-01-02", ":calendar = \"utc\"\n:_FillValue = -99.0\n= 0 1 -99"));
     fails(rule, 12, &of("1958-01-01", ":calendar = \"tai\"\n= -1 0 1"), "expected none before 1958-01-01");
     passes(rule, 11, &of("1958-01-01", ":calendar = \"tai\"\n= -1 0 1"));
-    // The first of January of the year 0, in a Julian year of 366 days.
+    // 1 January of the year 0, which is a Julian year of 366 days.
     passes(rule, 9, &of("0001-01-01", "= -366 0 1"));
     fails(rule, 9, &of("0001-01-01", "= -367 0 1"), "expected none before 0000-01-01");
     passes(rule, 8, &of("0001-01-01", "= -367 0 1"));
-    // 2,299,161 is the number of 1582-10-15, and 1,721,058 that of the first day.
+    // The Julian day number of 1582-10-15 is 2,299,161, and that of the first day is 1,721,058.
     fails(rule, 9, &of("1582-10-15", "= -578103 0 1"), "dates before 1582-10-05 counted from a later one");
     fails(rule, 9, &of("1582-10-01", "= 0 1 4"), "dates from 1582-10-15 on counted from an earlier one");
     passes(rule, 9, &of("1582-10-01", "= 0 1 2"));

@@ -1,4 +1,4 @@
-//! Section 2.2: types of variables.
+//! Section 2.2: datatypes of variables.
 
 use super::{fails, passes};
 

@@ -1,4 +1,4 @@
-//! Chapter 3.
+//! Chapter 3, Description of the Data.
 
 use super::{fails, passes};
 use crate::cdl::Cdl;
@@ -69,7 +69,7 @@ fn units_fit_the_standard_name() {
         "/t@units: units \"K\"",
     );
     fails(rule, 8, &t("frequency_of_lightning_flashes_per_unit_area", "s", ""), "/t@units:");
-    // UDUNITS converts hertz to seconds, which are no such quantity.
+    // UDUNITS converts hertz to seconds, but seconds do not measure a frequency.
     fails(rule, 8, &t("wave_frequency", "s", ""), "/t@units: units \"s\"");
     fails(
         rule,

@@ -1,4 +1,4 @@
-//! Chapter 2.
+//! Chapter 2, NetCDF Files and Components.
 
 use super::{fails, passes};
 
@@ -251,7 +251,7 @@ fn names_in_attributes_lead_to_variables() {
     fails(rule, 8, "float t\n:bounds = \"../u\"\nfloat u", "/t@bounds: bounds names \"../u\"");
     fails(rule, 8, "int i\n:compress = \"x\"", "/i@compress: compress names \"x\", expected a dimension");
     fails(rule, 8, "float t\n:bounds = 1", "/t@bounds: bounds is int32, expected a single string");
-    // Geometries came with version 1.8.
+    // Geometries were introduced in version 1.8.
     passes(rule, 7, "float t\n:geometry = \"box\"");
     fails(rule, 8, "float t\n:geometry = \"box\"", "/t@geometry: geometry names \"box\"");
 }

@@ -1,4 +1,4 @@
-//! Chapter 6.
+//! Chapter 6, Labels and Alternative Coordinates.
 
 use super::{fails, passes};
 

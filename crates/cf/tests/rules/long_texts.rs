@@ -1,9 +1,9 @@
-//! Texts of files of any length.
+//! Strings of any length in files.
 
 use crate::cdl::Cdl;
 use hyperslab_cf::rules::auto;
 
-/// Each with a text that some rule of chapters 2 to 9 finds wrong.
+/// Each contains a string that violates some rule of chapters 2 to 9.
 const PLACES: [&str; 16] = [
     ":Conventions = TEXT",
     ":featureType = TEXT",
@@ -25,7 +25,7 @@ const PLACES: [&str; 16] = [
 
 #[test]
 fn findings_show_the_beginning_of_a_long_text() {
-    // What is at the end of messages, which says what was expected, is kept.
+    // The end of a message, which states what was expected, is kept.
     for text in ["x".repeat(1 << 18), "\u{308}".repeat(1 << 12), "x \\".repeat(1 << 10)] {
         for place in PLACES {
             let cdl = Cdl::new(&place.replace("TEXT", &format!("\"{text}\"")));

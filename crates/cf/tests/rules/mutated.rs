@@ -1,4 +1,4 @@
-//! Attributes of any content: no panic, and no work out of proportion.
+//! Attributes with arbitrary content cause no panic and no disproportionate work.
 
 use crate::cdl::Cdl;
 use hyperslab_cf::dataset::Dataset;
@@ -9,7 +9,7 @@ use hyperslab_model::{Attribute, Datatype, ElementStorage, Float, Nodes, Text, V
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A file with most of what CF has attributes for.
+/// A file with most of the features for which CF has attributes.
 const BASE: &str = ":Conventions = \"CF-1.8\"
     :featureType = \"timeSeries\"
     :external_variables = \"areacella\"
@@ -94,7 +94,7 @@ const BASE: &str = ":Conventions = \"CF-1.8\"
     float w(y, x)
     :coordinates = \"../lat /g/w lat x\"";
 
-/// Numbers that are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -123,7 +123,7 @@ fn of(datatype: Datatype, shape: Vec<u64>, value: Values) -> Attribute {
     Attribute { shape: Some(shape), datatype: Arc::new(datatype), value, storage, native: Vec::new() }
 }
 
-/// An attribute of any content, made of words that have a meaning here and there.
+/// An attribute with arbitrary content, made of words that have a meaning in some attributes.
 fn any(random: &mut Random, words: &[String]) -> Attribute {
     match random.below(8) {
         0 => {
@@ -180,7 +180,7 @@ fn mutate(nodes: &mut Nodes, random: &mut Random, words: &[String]) {
 #[test]
 fn any_attributes_are_checked() {
     let base = Cdl::new(BASE);
-    // The words of all attributes, and their names.
+    // The words in all attributes, including the names of the attributes.
     let words: Vec<String> = BASE
         .split(|letter: char| letter.is_whitespace() || "\":=(),".contains(letter))
         .filter(|word| !word.is_empty())

@@ -1,4 +1,4 @@
-//! Units as UDUNITS itself reads them, by `xtask/oracles/cf_units.py`.
+//! Units as UDUNITS itself reads them, recorded by `xtask/oracles/cf_units.py`.
 
 use hyperslab_cf::units::{Form, Unit};
 
@@ -6,7 +6,7 @@ const VERDICTS: &str = include_str!("verdicts.tsv");
 
 #[test]
 fn units_are_read_as_udunits_reads_them() {
-    // A larger table than the one that is kept here can be named.
+    // The variable can name a larger table than the one kept here.
     let larger = std::env::var("CF_UNITS_VERDICTS").map(|path| std::fs::read_to_string(path).unwrap());
     let verdicts = larger.as_deref().unwrap_or(VERDICTS);
     let mut wrong = Vec::new();
@@ -86,7 +86,7 @@ fn is_equal(form: &[String], expected: &str) -> bool {
     form.len() == expected.len() && form.iter().zip(&expected).all(are_equal)
 }
 
-/// Whether UDUNITS computed a number that the documentation of `units` says is an error here.
+/// Whether UDUNITS computed a number that is an error here, as the documentation of `units` states.
 fn is_beyond(expected: &str) -> bool {
     let numbers = expected.split(' ').filter_map(|token| token.parse::<f64>().ok());
     numbers.into_iter().any(|number| number != 0.0 && !number.is_normal())

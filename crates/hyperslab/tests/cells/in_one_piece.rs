@@ -1,4 +1,4 @@
-//! All cells of a query in one piece: the same as in batches, in the order in which they are stored.
+//! Cells read in one piece are the same as those read in batches, whether in stored or in sorted order.
 
 use crate::history::written;
 use hyperslab::NodePath;
@@ -54,7 +54,7 @@ fn cells_in_one_piece_are_those_of_batches() {
                 let query = CellQuery { columns: wanted, order, ..CellQuery::default() };
                 let count = same(&*cells, &query);
                 assert!(count > 3, "{name}: {count} cells");
-                // The coordinates of two cells are bounds.
+                // The coordinates of two cells serve as bounds.
                 let all = cells.read(&CellQuery { columns: None, ..query.clone() }).unwrap().unwrap();
                 let one = |cell| -> Values {
                     let column = &all.columns[0];

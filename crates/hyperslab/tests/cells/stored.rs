@@ -66,7 +66,7 @@ struct Planning;
 
 impl Planner for Planning {
     fn plan(&mut self, path: &NodePath, _: &Node, facts: Facts, _: &mut dyn Losses) -> Result<()> {
-        // The values of columns are not analysed before writing.
+        // The values of the columns are not analysed before they are written.
         assert!(path.is_root() || facts == Facts::default(), "{path}");
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Verbs that read many cells from a source that stores them in another order, and hold few of them.
+//! Verbs read many cells from a source that stores them in a different order, holding only a few of them at a time.
 
 use super::{TempDir, differences, target};
 use bytes::Bytes;
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CELLS: u32 = 1 << 18;
 
-/// The cells that are held at a time: less than a tenth.
+/// The maximum number of cells held at a time, which is less than a tenth of all cells.
 const MAX: usize = 24 << 10;
 
 const DOCUMENT: &str = "dimcoords:\n  x: {size: null, type: uint32}\n  y: {size: null, type: int64}\n\nndarrays:\n  \
@@ -33,7 +33,7 @@ struct Scattered {
     pool: Pool,
 }
 
-/// Rows that are counted as long as somebody has them.
+/// Rows that are counted as long as they are held.
 struct Counted {
     rows: Vec<u8>,
     cells: usize,
@@ -76,7 +76,7 @@ impl Scattered {
 
     fn stored(&self) -> impl Iterator<Item = Result<StoredCells>> + Send + '_ {
         (0..CELLS).step_by(4096).map(|start| {
-            // Multiplication with an odd number gives each number below a power of two once, unsorted.
+            // Multiplication by an odd number yields each number below a power of two once, unsorted.
             let places = (start..start + 4096).map(|n| n.wrapping_mul(7919) % CELLS);
             let mut rows = [Vec::new(), Vec::new(), Vec::new()];
             for place in places {
@@ -161,7 +161,7 @@ fn streamed(folder: &TempDir) -> Streamed {
     Streamed { document, cells: Arc::new(Scattered::new(&Arc::default())) }
 }
 
-/// The same document with all cells in memory.
+/// The same cells, all in memory.
 fn table() -> CellTable {
     let source = Scattered { held: Arc::default(), ..Scattered::new(&Arc::default()) };
     let mut rows = [Vec::new(), Vec::new(), Vec::new()];

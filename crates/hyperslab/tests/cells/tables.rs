@@ -1,4 +1,4 @@
-//! Sparse arrays as tables of cells in formats that have no sparse arrays.
+//! Sparse arrays as tables of cells in formats without sparse arrays.
 
 use super::{TempDir, document};
 use hyperslab::cells::CellQuery;
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Cells of many types in a group, beside an array named as the dimension of tables.
+/// Cells of many types in a group, next to an array with the name of the dimension used for tables.
 const RICH: &str = r#"
 /deep:
   attributes: {title: seen}
@@ -50,7 +50,7 @@ fn read(path: &Path) -> Arc<dyn Source> {
     open(path, &OpenOptions::default()).unwrap()
 }
 
-/// Converts a store, and gives the path of the result and what the report says.
+/// Converts a store, and returns the path of the result and the lines of the report.
 fn converted(source: &Path, format: &dyn TargetFormat, allow: &[Loss]) -> (PathBuf, Vec<String>) {
     let suffix = format.suffixes().first().unwrap_or(&".nc");
     let target =
@@ -82,7 +82,7 @@ fn simple_cells_are_the_same_in_every_format_and_back() {
     for format in TARGETS {
         let (target, report) = converted(&source, *format, &Loss::ALL);
         if format.has_cells() {
-            // No array is beside the cells of a TileDB array.
+            // A TileDB array with cells cannot contain another array.
             assert!(report.iter().any(|line| line.contains("/other") && line.contains("lost types")));
             let within: Vec<_> = expected.iter().filter(|line| !line.contains("/other")).cloned().collect();
             assert_eq!(lines(&target), within, "{}", format.name());
@@ -103,11 +103,11 @@ fn cells_of_all_types_come_back_from_formats_that_have_them() {
     assert!(!expected.iter().any(|line| line.contains("\"error\"")), "{expected:#?}");
     for name in ["zarr3", "zarr2", "hdf5", "netcdf4"] {
         let (target, report) = converted(&source, format(name), &Loss::ALL);
-        // In NetCDF, a sequence is of a named type.
+        // In NetCDF, a sequence has a named type.
         let mut found = lines(&target);
         found.retain(|line| !line.contains("/parts_t"));
         assert_eq!(found, expected, "{name} {report:#?}");
-        // From there to another format, and through it.
+        // From there on to another format.
         for other in ["zarr3", "hdf5"] {
             let (second, _) = converted(&target, format(other), &Loss::ALL);
             let mut found = lines(&second);
@@ -128,7 +128,7 @@ fn a_table_is_described_as_the_sparse_array() {
         assert!(errors.is_empty(), "{errors:?}");
         text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
     });
-    // Cells of a text are in its own order, and what Zarr says of storage is its own.
+    // A document lists its cells in its own order, and Zarr has storage directives of its own.
     of_text.sort();
     of_table.sort();
     let lost: Vec<_> = of_text.iter().filter(|line| !of_table.contains(line)).collect();
@@ -155,7 +155,7 @@ fn other_programs_see_arrays_along_one_dimension() {
             let Item::Array { kind: NodeKind::Ndarray, shape, .. } = &entry.item else { panic!("{entry:?}") };
             let [dimension] = shape.dims() else { panic!("{shape:?}") };
             assert_eq!(dimension.extent.current(), 4);
-            // Raw HDF5 has scales, and no names of dimensions.
+            // Raw HDF5 has dimension scales, but no dimension names.
             if let Some(along) = &dimension.coordinate {
                 assert_eq!(along.as_str(), "/deep/cell_1", "{name} {column}");
             }

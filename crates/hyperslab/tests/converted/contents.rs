@@ -1,4 +1,4 @@
-//! Conversions of documents with content that is difficult to store in some formats.
+//! Conversions of documents whose content is difficult to store in some formats.
 
 use super::{
     Lost, converted, converted_with, described, digests, open, same, there_and_back, unlike,
@@ -101,7 +101,7 @@ fn converts_names_longer_than_file_systems_allow() {
     ));
 }
 
-/// Metadata of TileDB may be empty bytes.
+/// The value of a TileDB metadata entry may be empty.
 #[test]
 fn converts_attributes_of_no_bytes() {
     comes_back(
@@ -322,7 +322,7 @@ fn links_stored_in_records_are_followed_within_paths() {
     }
 }
 
-/// Whatever is asked for first: a region reference to an array asks for its rank before its group was listed.
+/// The order of access does not matter: a region reference needs the rank of its array before the group is listed.
 #[test]
 fn members_kept_in_groups_of_encoded_names_are_found() {
     let folder = TempDir::new().unwrap();
@@ -360,7 +360,7 @@ fn converts_filters_fill_values_and_layouts() {
         "{shape: [1000000, 1000000], type: float64, storage: {chunk: [1000, 1000], fillvalue: 1}}",
     ] {
         if body.contains("1000000") {
-            // Arrays without chunks are neither read nor written.
+            // An array without stored chunks is neither read nor written.
             let folder = TempDir::new().unwrap();
             let store = document(&folder, &format!("ndarrays:\n  a: {body}\n"));
             let lost = converted(&store, *zarr_targets()[0], &folder.path().join("x")).unwrap();
@@ -394,7 +394,7 @@ fn filters_that_cannot_encode_all_elements_are_replaced() {
             let target = folder.path().join(format.name());
             let options = ConvertOptions::new(*format);
             let said = plan(&*open(&store), &options).unwrap().report;
-            // In version 3 they are replaced before they are tried.
+            // In version 3, these filters are replaced before they are tried.
             let is_said = |row: &ReportRow| match format.name() {
                 "zarr2" => row.what.ends_with(", which cannot encode all elements"),
                 _ => row.what.starts_with("filter") && row.becomes.contains("Zstandard"),
@@ -474,7 +474,7 @@ fn converts_dangling_references_and_unwritten_elements() {
     ] {
         array_comes_back(body);
     }
-    // The references mean the array `/a`, neither the array that contains them nor the dimension `a` of `/g`.
+    // The references refer to the array `/a`, not to the array that contains them or to the dimension `a` of `/g`.
     comes_back(
         "/:\n  ndarrays:\n    a: {shape: [9], type: int8}\n\n/g:\n  ndarrays:\n    \
          b: {shape: [1], type: {vlen: {base: regref}}, value: [[{target: /a, start: [8], opposite: [8]}]]}\n  dimcoords:\n    \
@@ -494,7 +494,7 @@ fn converts_arrays_with_array_elements() {
     comes_back("dimcoords:\n  x: {size: 2, type: {array: {base: int8, shape: [1]}}, value: [[1], [2]]}\n");
 }
 
-/// The elements equal the fill value of the store, so that no chunk is stored; that of the array is in the record.
+/// The elements equal the fill value of the store, so no chunk is stored. The fill value of the array is in the record.
 #[test]
 fn elements_beside_a_recorded_fill_value_are_described() {
     for (datatype, fill, value) in [
@@ -526,7 +526,8 @@ fn tags_of_opaque_members_come_back() {
 #[test]
 fn dimensions_without_arrays_come_back() {
     let folder = TempDir::new().unwrap();
-    // A variable of the name of a dimension that no variable has, of one that can grow, and a dimension alone.
+    // A variable with the name of a dimension that no variable uses, one with the name of an unlimited dimension, and a
+    // dimension without a variable.
     let store = document(
         &folder,
         "dimcoords:\n  lat: {size: 3}\n  lon: {size: null, storage: {size: 2}}\n  alone: {size: 4}\n\n\
@@ -578,7 +579,7 @@ fn version_2_has_names_with_two_underscores_as_they_are() {
         assert!(kept.iter().all(|name| target.join(name).is_dir()), "{kept:?}");
         same(&store, &target, &Default::default()).unwrap();
     }
-    // As earlier releases wrote them.
+    // Earlier releases wrote them like this.
     let old = folder.path().join("zarr2");
     fs::rename(old.join("__x"), old.join("%5F_x")).unwrap();
     fs::write(old.join("%5F_x/.zattrs"), r#"{"_nc_hyperslab": "{\"name\": \"__x\"}"}"#).unwrap();
@@ -646,11 +647,11 @@ fn converts_fill_values_that_no_element_has() {
         assert_eq!(converted(&from, target_format(format).unwrap(), &at(to)), Ok(Default::default()));
         from = at(to);
     }
-    // Between stores of one format, fill values are compared, too.
+    // Between stores of the same format, fill values are also compared.
     unlike(&at("3"), &at("back"), &Default::default()).unwrap();
 }
 
-/// The losses of a document in each format. The other content must be the same after the conversion.
+/// The losses of a document in each format. All other content must be the same after the conversion.
 fn lost(text: &str) -> Vec<(String, Loss)> {
     let folder = TempDir::new().unwrap();
     let store = document(&folder, text);
@@ -677,7 +678,7 @@ fn objects_that_depend_on_a_lost_object_are_kept_or_lost_by_name() {
         lost("datatypes:\n  t:\n    type: int8\n    attributes:\n      a: {x-error: unsupported}\n\n"),
         [is("/t@a", Loss::Unreadable)]
     );
-    // The text has no coordinates, but the array still has the dimension.
+    // The document has no coordinate values, but the array still has the dimension.
     assert_eq!(
         lost(
             "# NDL 0.6.1, described from x.h5 (HDF5)\n/:\n  dimcoords:\n    x: {size: 4, type: int8}\n\n\
@@ -685,7 +686,7 @@ fn objects_that_depend_on_a_lost_object_are_kept_or_lost_by_name() {
         ),
         [is("/x", Loss::Unreadable)]
     );
-    // If a group is lost, its dimensions are lost, too.
+    // If a group is lost, its dimensions are also lost.
     for other in ["/a: {x-error: unsupported}\n\n/a/b:", "/a/b:\n  x-error: unsupported"] {
         let text = format!(
             "{other}\n  dimcoords: {{x: {{size: 1}}}}\n\n/c:\n  ndarrays:\n    v: {{shape: [/a/b/x, 2], type: int8, value: [[1, 2]]}}\n"
@@ -702,13 +703,14 @@ fn objects_that_depend_on_a_lost_object_are_kept_or_lost_by_name() {
     );
 }
 
-/// Storage of zero bytes is damage: it must not be taken for elements that were never written, which are fill values.
+/// Storage of zero bytes is damage. It must not be mistaken for elements that were never written, which have the fill
+/// value.
 #[test]
 fn storage_without_bytes_is_unreadable() {
     let folder = TempDir::new().unwrap();
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/contiguous_v0.h5");
     let mut bytes = fs::read(seed).unwrap();
-    // A contiguous layout of version 3 with the address and the size of the elements.
+    // A contiguous layout message of version 3 with the address and the size of the elements.
     let layout = [&[3, 1], 2048_u64.to_le_bytes().as_slice(), &6_u64.to_le_bytes()].concat();
     let at = bytes.windows(layout.len()).position(|window| window == layout).unwrap();
     bytes[at + 10..at + 18].fill(0);

@@ -1,4 +1,4 @@
-//! Unlimited dimensions: arrays shorter than their dimensions, and the keys of the NetCDF library for them.
+//! Unlimited dimensions: arrays shorter than their dimensions, and the keys that the NetCDF library uses for them.
 
 use super::contents::{comes_back, document};
 use super::{converted, converted_with, described, digests, open, same, zarr_targets};
@@ -19,8 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Several unlimited dimensions, arrays of different lengths along them, and groups that use dimensions of their
-/// parents.
+/// Several unlimited dimensions, arrays of different lengths along them, and groups that use dimensions of their parent
+/// groups.
 const RECORDS: &str = "\
 /:
   datatypes:
@@ -70,7 +70,7 @@ const STORED: &[(&str, &[u64])] = &[
     ("/below/deep/w", &[5, 4, 3]),
 ];
 
-/// A store without the interpretation of our records, as other programs read it.
+/// Opens a store without interpreting our records, as other programs do.
 fn raw(store: &Path) -> std::sync::Arc<dyn Source> {
     hyperslab::open(store, &OpenOptions { raw: true, ..OpenOptions::default() }).unwrap()
 }
@@ -109,7 +109,7 @@ fn arrays_shorter_than_their_dimensions_are_stored_at_full_length_and_read_back_
         // Chunks past the end of the array are not stored.
         let chunks = fs::read_dir(store.join("words")).unwrap().count();
         assert!(chunks <= 4, "{chunks} entries in {}", format.name());
-        // The arrays are also short in the next store, which copies the stored chunks.
+        // The arrays are also short in the next store, to which the stored chunks are copied.
         let again = folder.path().join(format!("{}-again", format.name()));
         assert!(converted(&store, *format, &again).unwrap().is_empty());
         same(&source, &again, &BTreeMap::new()).unwrap();
@@ -131,7 +131,7 @@ fn elements_of_a_chunk_past_the_end_of_the_array_are_not_read() {
         let chunk = first.join(if format.name() == "zarr3" { "short/c/1/0" } else { "short/1.0" });
         let stored = fs::read(&chunk).unwrap();
         assert_eq!(stored, [9, 10, 11, 12, 77, 77, 77, 77]);
-        // A chunk as it remains after another program has shortened the array.
+        // A chunk that another program left behind when it shortened the array.
         fs::write(&chunk, [9, 10, 11, 12, 1, 1, 1, 1]).unwrap();
         converted(&first, *format, &second).unwrap();
         assert_eq!(text(&second, "/short"), format!("1 2 3 4 5 6 7 8 9 10 11 12{}", " 77".repeat(10)));
@@ -185,7 +185,7 @@ fn rejects_records_that_make_an_array_longer() {
     let store = folder.path().join("x.zarr");
     converted(&source, target_format("zarr3").unwrap(), &store).unwrap();
     let place = store.join("both/zarr.json");
-    // The copy at the root would be read instead.
+    // Without this, the copy at the root would be read instead.
     let mut root = document_of(&store, "zarr.json");
     root.as_object_mut().unwrap().remove("consolidated_metadata").unwrap();
     fs::write(store.join("zarr.json"), root.to_string()).unwrap();
@@ -232,7 +232,7 @@ fn the_option_nczarr_writes_the_keys_of_the_netcdf_library() {
     assert_eq!(references("half")["dimension_references"], json!(["/time", "/_Anonymous_Dim_2"]));
     assert_eq!(references("scalar")["scalar"], json!(1));
 
-    // The keys of the NetCDF library alone give the same dimensions as our records.
+    // On their own, the keys of the NetCDF library give the same dimensions as our records.
     let had = described(&store, StorageDetail::None);
     forget_records(&store);
     let has = described(&store, StorageDetail::None);
@@ -247,7 +247,7 @@ fn the_option_nczarr_writes_the_keys_of_the_netcdf_library() {
     assert!(!has.contains("Anonymous") && !had.contains("Anonymous"), "{has}");
 }
 
-/// The option that asks for the keys of the NetCDF library.
+/// The option that requests the keys of the NetCDF library.
 fn nczarr(format: &str) -> TargetOptions {
     let format = target_format(format).unwrap();
     TargetOptions::default().with(format, "nczarr", OptionValue::Flag(true)).unwrap()
@@ -285,7 +285,7 @@ fn coordinates_that_are_fill_values_are_not_taken_from_the_domain() {
 fn only_stores_that_the_netcdf_library_accepts_have_its_mark() {
     for (text, options) in [
         (RECORDS, TargetOptions::default()),
-        // The library rejects a dimension that has two lengths, and dimensions of sibling groups.
+        // The library rejects dimensions with two lengths and dimensions of sibling groups.
         (
             "dimcoords:\n  t: {size: null, storage: {size: 3}}\n  x: {size: 3}\nndarrays:\n  \
           a: {shape: [t, x], type: int32, storage: {shape: [1, 2], chunk: [1, 2]}}\n",
@@ -366,7 +366,7 @@ fn reads_unlimited_dimensions_of_the_netcdf_library() {
         let Node::DimCoord(free) = source.load(&found.handle).unwrap() else { panic!("{found:?}") };
         assert!(!free.size.is_fixed() && free.datatype.is_none());
     }
-    // Names that another program has changed since are used.
+    // If another program has changed the names since, the new names are used.
     put("g/v/.zattrs", &references(json!(["/time", "/g/y"]), json!(["t", "y"])));
     let said = described(folder.path(), StorageDetail::None);
     assert!(said.contains("shape: [t, y]"), "{said}");

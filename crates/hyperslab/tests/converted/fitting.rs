@@ -107,7 +107,7 @@ fn an_attribute_with_the_name_of_a_record_stays_an_attribute() {
 #[test]
 fn attributes_changed_by_another_program_have_the_changed_value() {
     let folder = TempDir::new().unwrap();
-    // 2.5, 3.5 and NaN as doubles in base64.
+    // 2.5, 3.5 and NaN as base64-encoded doubles.
     let (was, is, nan) = ("AAAAAAAABEA=", "AAAAAAAADEA=", "AAAAAAAA+H8=");
     let fill = json!({"shape": [], "type": "float32", "value": 2.5});
     let text = json!({"shape": [], "type": "int8"});

@@ -1,4 +1,4 @@
-//! Properties of a document that Zarr cannot express, and that a store created from it keeps.
+//! Properties of a document that Zarr cannot represent but that are kept in a store created from it.
 
 use super::{converted, described, open, same, zarr_targets};
 use hyperslab::check::{AgainstOptions, against};
@@ -18,7 +18,7 @@ fn document(folder: &TempDir, name: &str, text: &str) -> PathBuf {
     at
 }
 
-/// The findings where a store does not agree with a document.
+/// The findings about where a store does not satisfy a document.
 fn broken(store: &Path, contract: &Path) -> Vec<String> {
     let report = against(&*open(store), &*open(contract), &AgainstOptions::default()).unwrap();
     report.findings.iter().map(|finding| format!("{:?} {}", finding.place, finding.message)).collect()
@@ -56,7 +56,7 @@ fn ints(store: &Path, path: &str) -> Vec<i32> {
 fn a_store_agrees_with_the_contract_it_was_created_from() {
     let folder = TempDir::new().unwrap();
     for (name, text) in [
-        // The coordinates are those of the domain.
+        // The coordinates are given by the domain.
         (
             "domain.yaml",
             "dimcoords:\n  row: {size: 4, type: int32, storage: {domain: [1, 4]}}\n  \
@@ -125,7 +125,7 @@ fn cells_of_sparse_arrays_cannot_be_read_as_elements() {
         let array = source.array(&handle).unwrap();
         let all = hyperslab_core::nd::Region::all(array.extents().unwrap());
         let read = array.values(&all);
-        // Reading an array without elements reads nothing, so it does not fail.
+        // Nothing is read from an array without elements, so reading it does not fail.
         if !all.is_empty() {
             assert!(read.unwrap_err().to_string().contains("a column of a sparse array"), "{path}");
         }

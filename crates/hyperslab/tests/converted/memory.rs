@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// All files of a folder with their content.
+/// All files in a folder with their content.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -71,7 +71,7 @@ fn chunks_many_times_larger_than_their_array_are_cut_to_it_by_the_plan() {
         let made_from = Fingerprint::of_source(&document, "").unwrap();
         convert(&*source, &made_from, &target, &planned, &options).unwrap();
         let stored = fs::read_to_string(target.join("d").join(name)).unwrap();
-        // Only the record has the chunks of the source.
+        // Only the record contains the chunk shape of the source.
         let stored: serde_json::Value = serde_json::from_str(&stored).unwrap();
         let grid = &stored["chunk_grid"]["configuration"]["chunk_shape"];
         let chunk = if format == "zarr3" { grid } else { &stored["chunks"] };

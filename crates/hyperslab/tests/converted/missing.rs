@@ -1,4 +1,4 @@
-//! Fill values that mean missing values: for readers of version 2, every fill value in the metadata.
+//! Fill values that mark missing values. For readers of Zarr v2, every fill value in the metadata does so.
 
 use super::{converted, described, open, same};
 use hyperslab::model::NodePath;
@@ -13,7 +13,7 @@ fn document(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Writes a store of version 2 with one array in one chunk.
+/// Writes a Zarr v2 store with one array in one chunk.
 fn version_2(at: &Path, dtype: &str, fill: &Value, bytes: &[u8]) {
     fs::create_dir_all(at.join("a")).unwrap();
     fs::write(at.join(".zgroup"), r#"{"zarr_format": 2}"#).unwrap();
@@ -33,7 +33,7 @@ fn a_fill_value_of_version_2_stays_what_readers_take_for_missing() {
     let zeros = [0; 16];
     for (dtype, fill, coded, bytes) in [
         ("<i4", json!(-999), json!(-999), &integers[..]),
-        // In version 3, xarray reads it as a double in base64.
+        // In version 3, xarray expects a base64-encoded double.
         ("<f8", json!(-999.0), json!("AAAAAAA4j8A="), &floats),
         ("<i4", json!(0), json!(0), &zeros),
     ] {
@@ -73,7 +73,7 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
         ("real", "float32", json!("AAAAAAA4j8A="), "float32"),
         ("pair", "complex64", json!(["AAAAAAAA8D8=", "AAAAAAAAAEA="]), "complex64"),
         ("count", "int16", json!(-999), "int16"),
-        // It means no element, and stays.
+        // This value matches no element and is kept unchanged.
         ("text", "float64", json!("none"), "string"),
     ];
     for (name, data_type, fill, _) in &arrays {
@@ -98,7 +98,7 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
             let node = target.load(&target.find(&path).unwrap().handle).unwrap();
             let found = node.attributes().unwrap().get("_FillValue").unwrap().as_ref().unwrap();
             if format == "zarr3" {
-                // The form of the source is that of the target. xarray would not open a store with a text.
+                // The target keeps the form of the source, except that xarray would not open a store with the string.
                 let array = document(&at(format).join(name).join("zarr.json"));
                 let expected = if *name == "text" { &Value::Null } else { fill };
                 assert_eq!(array["attributes"]["_FillValue"], *expected, "{name}");
@@ -106,7 +106,7 @@ fn fill_values_in_the_form_of_xarray_get_the_type_of_the_elements() {
             }
             let expected = match (*name, format) {
                 ("pair", "netcdf4" | "hdf5") => "compound(r:float32;i:float32)",
-                // JSON has no type of integers, in both versions.
+                // JSON does not record the type of an integer, in either version.
                 ("count", "zarr2") => "int32",
                 _ => expected,
             };
@@ -150,7 +150,7 @@ fn a_fill_value_that_is_a_list_of_one_element_reaches_readers_and_returns() {
 fn the_bits_of_a_nan_that_marks_missing_values_return() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // As in the text of a description: the bytes of the numbers, least significant first.
+    // As in descriptions, the bytes of the numbers are given with the least significant byte first.
     let arrays = [
         ("single", "float32", "AADA/w==", "0xffc00000", "AAAAAAAA+P8="),
         ("double", "float64", "AQAAAAAA+H8=", "0x7ff8000000000001", "AQAAAAAA+H8="),
@@ -169,11 +169,11 @@ fn the_bits_of_a_nan_that_marks_missing_values_return() {
         same(&at("source.yaml"), &at(format), &lost).unwrap();
         let described = described(&at(format), StorageDetail::Full);
         for (name, _, bits, word, coded) in &arrays {
-            // In the fill value and in the attribute.
+            // Once in the fill value and once in the attribute.
             assert_eq!(described.matches(&format!("!!binary \"{bits}\"")).count(), 2, "{described}");
             let array = document(&at(format).join(name).join(document_name));
             match format {
-                // Version 2 has no other word.
+                // Version 2 has no other notation.
                 "zarr2" => assert_eq!(array["fill_value"], "NaN", "{name}"),
                 _ => {
                     assert_eq!(array["fill_value"], *word, "{name}");
@@ -198,7 +198,7 @@ fn a_nan_that_another_program_wrote_without_its_bits_stays_as_recorded() {
     let written = fs::read_to_string(&path).unwrap();
     for (coded, is_kept) in [("AAAAAAAA+H8=", true), ("AAAAAAAAIsA=", false)] {
         fs::write(&path, written.replace("AAAAAAAA+P8=", coded)).unwrap();
-        // The store has a copy of the document.
+        // The root document contains a copy of the array's document.
         let root = at("store").join("zarr.json");
         let copies = fs::read_to_string(&root).unwrap();
         fs::write(&root, copies.replace("AAAAAAAA+P8=", coded).replace("AAAAAAAA+H8=", coded)).unwrap();

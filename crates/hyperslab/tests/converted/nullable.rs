@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Nullable arrays of many types, beside one that has the name of what says which values are valid.
+/// Nullable arrays of many types, next to an array with the name that a validity array would have.
 const RICH: &str = r#"
 attributes: {title: seen}
 dimcoords:
@@ -62,7 +62,7 @@ fn pairs_are_nullable_arrays_again() {
         let lost = converted(&source, format(name), &target).unwrap();
         assert!(lost.is_empty(), "{name}: {lost:?}");
         same(&source, &target, &lost).unwrap();
-        // From there to another format and through it.
+        // From there on to another format.
         for other in ["zarr3", "netcdf4"] {
             let second = folder.path().join(format!("{name}-{other}"));
             let lost = converted(&target, format(other), &second).unwrap();
@@ -83,7 +83,7 @@ fn nulls_are_what_readers_take_for_missing() {
     assert_eq!(read("/quality_valid"), [5, 6, 7, 8]);
     assert_eq!(read("/quality_valid_1"), [1, 0, 1, 1]);
     assert!(has_attribute(&*stored, "/quality", "_FillValue"));
-    // The usual marks of missing numbers are numbers here.
+    // The usual markers of missing values occur as valid values here.
     assert_eq!(read("/all"), [-128, 127, -127, 0]);
     assert!(has_attribute(&*stored, "/all", "_FillValue"));
     assert_eq!(read("/marked"), [1, -9, -9, 3]);
@@ -95,7 +95,7 @@ fn nulls_are_what_readers_take_for_missing() {
     let t = file.array("/t").unwrap().read::<f32>(&Select::all()).unwrap();
     assert!(t[1].is_nan() && t[2].is_nan());
     assert_eq!(read("/t_valid"), [1, 0, 1, 1]);
-    // The array beside is stored as the values are.
+    // The validity array is stored like the values.
     let Node::Ndarray(flags) = node(&*stored, "/deep/n_valid") else { panic!("no array") };
     assert_eq!(flags.storage.chunk.as_deref(), Some(&[1, 2][..]));
     assert_eq!(flags.storage.filters.len(), 1);
@@ -111,7 +111,7 @@ fn the_report_names_the_arrays() {
     assert_eq!((&*row.places, row.fate), (&["/deep/n".to_owned()][..], Fate::Restored));
     let row = plan.report.rows().find(|row| row.becomes.contains(" station_valid,")).unwrap();
     assert!(row.becomes.starts_with("values, zero or empty where they are null,"), "{}", row.becomes);
-    // TileDB has nullable attributes.
+    // TileDB has nullable attributes, so it needs no such arrays.
     let plan = hyperslab::convert::plan(&*opened, &ConvertOptions::new(format("tiledb"))).unwrap();
     assert!(!plan.report.rows().any(|row| row.becomes.contains("_valid")));
 }
@@ -144,7 +144,7 @@ fn arrays_that_do_not_fit_the_mark_are_shown_as_they_are() {
     let shown = node(&*store, "/quality");
     assert_eq!(shown.datatype().unwrap().to_string(), "uint8");
     assert!(has_attribute(&*store, "/", "hyperslab_valid"));
-    // The others are nullable as before.
+    // The other arrays are still nullable.
     assert_eq!(node(&*store, "/t").datatype().unwrap().to_string(), "nullable(float32)");
     assert!(matches!(node(&*store, "/t").storage().unwrap().fill, Fill::Value(_)));
 }

@@ -1,4 +1,4 @@
-//! HDF5 to Zarr: the storage that a conversion back restores is that of the source.
+//! HDF5 to Zarr: converting back restores the storage of the source.
 
 use super::contents::document;
 use super::{converted, described, is_lost, open, zarr_targets};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The storage of each object as NDL says all of it; as it was restored, if `restores`.
+/// The complete storage of each object as described in NDL, after restoring it if `restores` is set.
 fn storages(source: &dyn Source, restores: bool, is_netcdf: bool) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut left = vec![source.find(&NodePath::root()).unwrap()];
@@ -36,7 +36,7 @@ fn storages(source: &dyn Source, restores: bool, is_netcdf: bool) -> BTreeMap<St
         let datatype = node.datatype().cloned();
         let said = match &mut node {
             Node::Datatype(named) => {
-                // Other tests compare attributes. What is usual of their storage is not recorded.
+                // Other tests compare attributes. Default properties of their storage are not recorded.
                 named.attributes.clear();
                 format!("{:?}", part::datatype(named, StorageDetail::Full).unwrap())
             }
@@ -55,7 +55,7 @@ fn storages(source: &dyn Source, restores: bool, is_netcdf: bool) -> BTreeMap<St
     found
 }
 
-/// Files of HDF5: the examples, and others with virtual datasets, external files and many kinds of objects.
+/// HDF5 files: the examples, and others with virtual datasets, external files and many kinds of objects.
 fn files() -> Vec<PathBuf> {
     let examples = fs::read_dir(path(".")).unwrap().map(|entry| entry.unwrap().path());
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdf5/tests/data");
@@ -78,7 +78,7 @@ fn storage_of_hdf5_is_restored_from_zarr() {
             let folder = TempDir::new().unwrap();
             let at = |name: &str| folder.path().join(name);
             let lost = converted(&store, *format, &at("once")).unwrap();
-            // The record stays in another store of Zarr.
+            // The record is kept when the store is converted to another Zarr version.
             let other =
                 zarr_targets().into_iter().find(|other| other.name() != format.name()).unwrap_or(format);
             converted(&at("once"), *other, &at("twice")).unwrap();
@@ -97,7 +97,7 @@ fn storage_of_hdf5_is_restored_from_zarr() {
     assert!(count > 500, "{count}");
 }
 
-/// The names of the members of each group and of all attributes, in order, and how the attributes are stored.
+/// The names of all group members and attributes in order, and how the attributes are stored.
 fn orders(source: &dyn Source) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = vec![source.find(&NodePath::root()).unwrap()];
@@ -110,7 +110,7 @@ fn orders(source: &dyn Source) -> Vec<String> {
         let node = source.load(&entry.handle).unwrap();
         for (name, attribute) in node.attributes().into_iter().flatten() {
             let attribute = attribute.as_ref().unwrap();
-            // The report names attributes with committed datatypes.
+            // Attributes with committed datatypes are named in the report.
             if name == "shared_type" {
                 continue;
             }
@@ -157,7 +157,7 @@ fn a_description_shows_how_zarr_stores_an_array() {
     assert!(text.contains("layout: chunked") && !text.contains("layout: contiguous"), "{text}");
 }
 
-/// The storage of an array of a Zarr store as a target of another format is given it.
+/// The storage of an array in a Zarr store, as it is passed to a target of another format.
 fn restored(source: &dyn Source, path: &str) -> Storage {
     let mut node = source.load(&source.find(&NodePath::new(path).unwrap()).unwrap().handle).unwrap();
     node.restore_origin(false).unwrap();
@@ -178,12 +178,12 @@ fn what_options_and_selections_ask_for_is_not_replaced_by_the_record() {
     let whole = restored(&*source, "/gap");
     assert_eq!((whole.layout.clone(), whole.chunk.clone()), (Some(Layout::Virtual), None));
     assert!(has_mappings(&whole));
-    // A part of the array.
+    // Only a part of the array is selected.
     let entry = source.find(&NodePath::new("/gap").unwrap()).unwrap();
     let narrowed = Narrowed::new(Arc::clone(&source), &["0:2".parse().unwrap()], &[entry]).unwrap();
     let part = restored(&narrowed, "/gap");
     assert!(part.layout != Some(Layout::Virtual) && !has_mappings(&part), "{part:?}");
-    // Chunks that were asked for.
+    // Chunks are requested explicitly.
     let options = ConvertOptions {
         layout: layout::Layout::default().always_chunked(true).with(Rule::chunk(Cut::Bytes(16))),
         ..ConvertOptions::new(format)

@@ -1,4 +1,4 @@
-//! Conversions of random documents lose only what the report names.
+//! Conversions of random documents lose only what the report lists.
 
 #[allow(
     dead_code,
@@ -26,8 +26,8 @@ use trials::try_all;
 /// The default number of documents.
 const TRIALS: u64 = 60;
 
-/// Converts a document to a store, to the other version and back, and creates a store from the description of the
-/// first one. The stores are directories or zip files.
+/// Converts a document to a store, then to the other version and back, and creates a store from the description of the
+/// first store. The stores are directories or zip files.
 fn returns(seed: u64) -> Result<(), String> {
     let folder = TempDir::new().unwrap();
     let bit = |place: u64| seed >> place & 1 == 1;
@@ -40,7 +40,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let source = folder.path().join("source.yaml");
     let mut text = Document::new(seed).text(Format::Yaml);
     if !seed.is_multiple_of(5) {
-        // Without the name of a source file, arrays without values consist of fill values.
+        // If the document does not name a source file, arrays without values consist of fill values.
         let (_, rest) = text.split_once('\n').unwrap();
         text = rest.to_owned();
     }
@@ -50,7 +50,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let lost = converted(&source, first_format, &first)?;
     unlike(&source, &first, &lost).map_err(|why| told(first_format.name(), why))?;
     if lost.is_empty() {
-        // A region reference to an unknown object has another digest, because the rank is not known.
+        // A region reference to an unknown object has a different digest because its rank is not known.
         same(&source, &first, &lost).map_err(|why| told("digests", why))?;
     }
 
@@ -64,7 +64,7 @@ fn returns(seed: u64) -> Result<(), String> {
         unlike(&first, to, &none).map_err(|why| told("further on", why))?;
     }
     let sorted = |store: &Path| {
-        // The order of attributes differs if one of them is only in a record.
+        // The order of the attributes differs if one of them is stored only in a record.
         let text = described(store, StorageDetail::None);
         let mut lines: Vec<_> = text.lines().collect();
         lines.sort_unstable();
@@ -78,7 +78,7 @@ fn returns(seed: u64) -> Result<(), String> {
     let (again, fourth) = (folder.path().join("again.yaml"), at("fourth", false));
     write_description(&first, &again, bit(3))?;
     let rounded = converted(&again, second_format, &fourth)?;
-    // A text does not tell whether its elements are already rounded by the filters.
+    // A document does not state whether its elements have already been rounded by the filters.
     if rounded.iter().any(|(place, loss)| *loss != Loss::Precision || lost.get(place) != Some(loss)) {
         return Err(format!("created: {rounded:?}"));
     }

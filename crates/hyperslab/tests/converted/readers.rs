@@ -1,4 +1,4 @@
-//! What other readers see of converted content. `xtask/oracles/identical.py` asks those readers.
+//! How other readers see converted content. `xtask/oracles/identical.py` runs those readers.
 
 use super::contents::{comes_back, document};
 use super::{converted, converted_with};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
-/// A document of a store that was converted from an NDL text.
+/// A metadata document of a store converted from an NDL document.
 fn stored(text: &str, format: &str, document_name: &str) -> Value {
     let folder = TempDir::new().unwrap();
     let source = document(&folder, text);
@@ -21,7 +21,7 @@ fn stored(text: &str, format: &str, document_name: &str) -> Value {
 fn numbers_of_single_precision_have_the_digits_of_a_double() {
     let text = "attributes:\n  one: {type: float32, value: 0.1}\n  \
                 range: {shape: [2], type: float32, value: [-1.5, 322.1]}\n  double: 0.1\n";
-    // The doubles that NumPy makes of the numbers, as xarray writes them.
+    // The doubles that NumPy converts the numbers to, as written by xarray.
     let attributes =
         json!({"one": 0.100_000_001_490_116_12, "range": [-1.5, 322.100_006_103_515_6], "double": 0.1});
     for (format, name, key) in [("zarr3", "zarr.json", Some("attributes")), ("zarr2", ".zattrs", None)] {
@@ -54,7 +54,7 @@ fn objects_of_json_stay_objects() {
     assert_eq!(root["attributes"], attributes);
 }
 
-/// zarr-python opens no store whose consolidated metadata has a type that it does not know.
+/// zarr-python cannot open a store whose consolidated metadata contain a type that it does not know.
 #[test]
 fn stores_with_types_that_zarr_python_does_not_read_have_no_consolidated_metadata() {
     let array = |kind: &str, value: &str| {
@@ -95,7 +95,7 @@ fn checksums_of_version_2_come_after_shuffles_that_numcodecs_could_not_decode() 
     }
 }
 
-/// A document of a store that was converted from an array of version 2 in its own metadata.
+/// The metadata document of an array converted from a Zarr v2 array with the given metadata.
 fn from_version_2(metadata: Value, options: TargetOptions, chunk: &[u8]) -> Value {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join("source.zarr");
@@ -109,7 +109,7 @@ fn from_version_2(metadata: Value, options: TargetOptions, chunk: &[u8]) -> Valu
     serde_json::from_str(&document).unwrap()
 }
 
-/// In version 3 zarr-python takes the type of `delta` for that of the elements, and decodes other numbers.
+/// In version 3, zarr-python mistakes the type of `delta` for that of the elements and decodes wrong numbers.
 #[test]
 fn big_endian_differences_become_plain_numbers() {
     let metadata = json!({"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": ">i4", "fill_value": 0, "order": "C",
@@ -120,7 +120,7 @@ fn big_endian_differences_become_plain_numbers() {
     assert_eq!(names, ["bytes", "blosc"]);
 }
 
-/// zarr-python 3.1 takes members of the old form of structs for little-endian.
+/// zarr-python 3.1 assumes that the members of structs in the old form are little-endian.
 #[test]
 fn members_of_old_structs_are_little_endian() {
     let metadata = json!({"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": [["x", ">i4"], ["y", ">f8"]],
@@ -134,7 +134,7 @@ fn members_of_old_structs_are_little_endian() {
     assert_eq!(array["codecs"][0], json!({"name": "bytes", "configuration": {"endian": "little"}}));
 }
 
-/// The Blosc library of numcodecs has no Snappy.
+/// The Blosc library in numcodecs does not support Snappy.
 #[test]
 fn blosc_with_snappy_becomes_blosc_with_lz4() {
     let array = |version: &str, name: &str| {
@@ -146,7 +146,7 @@ fn blosc_with_snappy_becomes_blosc_with_lz4() {
     assert_eq!(array("zarr2", "a/.zarray")["compressor"]["cname"], "lz4");
 }
 
-/// As NumPy's `<U3` and `>U3`, also as members, which readers see as texts and not as bytes.
+/// Like NumPy's `<U3` and `>U3`, including as members, so readers see strings and not bytes.
 #[test]
 fn texts_in_utf32_stay_texts_of_characters() {
     let folder = tempfile::TempDir::new().unwrap();

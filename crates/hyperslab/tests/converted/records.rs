@@ -1,4 +1,4 @@
-//! Records that were changed after they were written: they are read or rejected, without a panic.
+//! Records that were changed after they were written are read or rejected without a panic.
 
 use super::contents::document;
 use super::{converted, converted_with, open};
@@ -14,10 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Every seventh change is tried. The number has no common divisor with the number of [`replacements`].
+/// Every seventh change is tried. Seven and the number of [`replacements`] have no common divisor.
 const STRIDE: u64 = 7;
 
-/// Values that replace a part of a record.
+/// Values with which a part of a record is replaced.
 fn replacements() -> Vec<Value> {
     vec![
         Value::Null,
@@ -89,7 +89,7 @@ fn recorded(at: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The record of a node of version 3: a member of an array, a string in the attributes of a group.
+/// The record of a Zarr v3 node, which is a member of an array's document or a string in the attributes of a group.
 fn record_of(document: &Value) -> Option<Value> {
     match document["attributes"]["_nc_hyperslab"].as_str() {
         Some(text) => Some(serde_json::from_str(text).unwrap()),
@@ -113,7 +113,7 @@ fn records_are_where_other_readers_do_not_show_them() {
     assert_eq!(array["hyperslab"]["must_understand"], json!(false));
     assert!(array["hyperslab"]["type"].is_object() && array.get("attributes").is_none(), "{array}");
     let names = |of: &Value| -> Vec<String> { of.as_object().unwrap().keys().cloned().collect() };
-    // xarray hides attributes of these names, and NetCDF files can hold a string.
+    // xarray hides attributes with these names, and NetCDF files can store a string.
     let group = read(&three.join("zarr.json"));
     assert_eq!(names(&group["attributes"]), ["_nc_hyperslab"]);
     assert!(group["attributes"]["_nc_hyperslab"].is_string(), "{group}");
@@ -157,7 +157,7 @@ fn changed_records_are_read_or_rejected() {
     }
 }
 
-/// Changes the records of a converted source, which has more than `min` records.
+/// Converts a source to a store with more than `min` records, and changes the records.
 fn records_of(source: &str, min: usize) {
     let folder = TempDir::new().unwrap();
     let store = folder.path().join("x.zarr");
@@ -182,7 +182,7 @@ fn records_of(source: &str, min: usize) {
             }
             fs::write(&document, changed.to_string()).unwrap();
             tried += 1;
-            // Only the node is opened, as a separate store.
+            // Only the node is opened, as if it were a separate store.
             let Ok(source) = hyperslab::open(node, &OpenOptions::default()) else {
                 refused += 1;
                 return;

@@ -1,4 +1,4 @@
-//! Content that a conversion cannot keep, although reading the source finds no error: the report names it.
+//! The report names content that a conversion cannot keep even though the source is read without an error.
 
 use super::{converted, open, same};
 use crate::{description, path, targets};
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// The rows of a report with the same fate: places, what is there, and what it becomes.
+/// The rows of a report with a given fate: the places, what is there, and what it becomes.
 fn rows(source: &dyn Source, fate: Fate) -> Vec<(String, String, String)> {
     let planned = plan(source, &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
     let rows = planned.report.rows().filter(|row| row.fate == fate);
@@ -58,7 +58,7 @@ fn references_to_what_no_followed_link_leads_to_are_lost() {
     let (what, becomes) = ("references to objects that are not converted", "dangling references");
     let expected = [row("/linked/both /linked/x@out", what, becomes)];
     assert_eq!(rows(&source, Fate::Lost(Loss::References)), expected);
-    // Without following, and in the file itself, all references have their objects.
+    // If links are not followed, and in the linked file itself, the objects of all references exist.
     for name in ["linked", "target"] {
         assert_eq!(lost(&format!("own/lost/{name}.h5"), Loss::References), []);
     }
@@ -93,7 +93,7 @@ fn comments_of_dimensions_without_variables_are_kept() {
     }
 }
 
-/// Names that are not UTF-8, beside names that are the text which stands for them.
+/// Names that are not UTF-8, next to names that equal the text shown in their place.
 #[test]
 fn names_that_would_be_shown_alike_stay_different() {
     let source = path("own/lost/alike.h5");
@@ -136,9 +136,9 @@ fn names_that_would_be_shown_alike_stay_different() {
     expected.push(attributes[1].clone());
     expected.sort_unstable();
     assert_eq!(places, expected);
-    // In other formats the same characters are the name.
+    // In other formats, the name consists of these same characters.
     assert_eq!(renamed(&folder.path().join("zarr3")), []);
-    // HDF5 stores the bytes of names.
+    // HDF5 stores names as bytes.
     let source = open(&source);
     let options = ConvertOptions::new(target_format("hdf5").unwrap());
     let planned = plan(&*source, &options).unwrap();
@@ -167,7 +167,7 @@ fn objects_in_a_group_that_is_left_out_are_counted_with_it() {
     assert!(others.iter().all(|(places, ..)| !places.contains("/g")), "{others:?}");
 }
 
-/// Elements of missing sources excuse no other difference.
+/// Elements from missing sources do not excuse any other difference.
 #[test]
 fn a_verification_compares_the_attributes_of_arrays_with_missing_sources() {
     let folder = TempDir::new().unwrap();
@@ -185,7 +185,7 @@ fn a_verification_compares_the_attributes_of_arrays_with_missing_sources() {
         found.different.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(verified(), [""; 0]);
-    // The root has a copy of the metadata.
+    // The root contains a copy of the metadata.
     for document in ["raw/zarr.json", "zarr.json"].map(|name| target.join(name)) {
         let text = std::fs::read_to_string(&document).unwrap();
         assert!(text.contains("\"metre\""), "{text}");
@@ -229,7 +229,7 @@ fn a_verification_says_in_words_what_differs() {
     );
 }
 
-/// The coordinates that a domain tells have no line in a digest, and those that are stored have one.
+/// Coordinates given by a domain have no line in a digest, whereas stored coordinates do.
 #[test]
 fn a_verification_compares_coordinates_that_only_a_domain_tells() {
     let source = |domain: &str| {
@@ -308,7 +308,7 @@ ndarrays:
             assert_eq!(rows(&at(source), format), [], "{source} {format}");
         }
     }
-    // Readers have ended them already.
+    // Here, the strings already end at the NUL.
     converted(&at("source.zarr"), target_format("hdf5").unwrap(), &at("source.h5")).unwrap();
     same(&at("source.zarr"), &at("source.h5"), &Default::default()).unwrap();
     assert_eq!(rows(&at("source.h5"), "netcdf4"), []);

@@ -1,4 +1,4 @@
-//! Conversions of stores as other programs write them. The stores are written by hand.
+//! Conversions of handwritten stores like those that other programs write.
 
 use super::{converted, digests, open, same, there_and_back, zarr_targets};
 use crate::{description, located, targets};
@@ -109,7 +109,7 @@ fn what_xarray_takes_for_missing_in_version_2_is_what_an_attribute_says() {
         // Zeros do not count as missing values, so their chunk is stored.
         assert_eq!(target.join("1").exists(), fill != "0", "{fill}");
     }
-    // Version 2 cannot express this NaN as a fill value. The array is converted anyway.
+    // Version 2 cannot represent this NaN as a fill value. The array is converted anyway.
     let odd =
         array("").replace("int16", "float32").replace("\"fill_value\":0", "\"fill_value\":\"0x7fffffff\"");
     store_comes_back(&[("zarr.json", odd.as_bytes())]);

@@ -1,10 +1,10 @@
-//! Writes and checks the tables in `docs/formats.md`, from the tables of the formats.
+//! Writes and checks the tables in `docs/formats.md`, which are generated from the tables of the formats.
 
 use hyperslab::target::{Fate, Loss, Lowered, TargetFormat};
 use hyperslab::{FORMATS, TARGETS};
 use std::fmt::Write;
 
-/// `UPDATE_GOLDEN=1` writes the page.
+/// `UPDATE_GOLDEN=1` rewrites the page.
 #[test]
 fn formats_are_documented() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
@@ -86,7 +86,7 @@ fn tables() -> String {
     out
 }
 
-/// The name of a target, or of the format by which its files are read.
+/// The name of the format that reads the files of a target.
 fn read_as(target: &str) -> &str {
     if target.starts_with("netcdf4") { "hdf5" } else { target }
 }

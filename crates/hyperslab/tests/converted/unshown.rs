@@ -1,4 +1,4 @@
-//! Content that is not where it should be: a conversion names it, and what is sound is converted.
+//! A conversion names content that is not where it should be, and converts what is sound.
 
 use super::{converted, open, same};
 use crate::{description, path};
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The rows of what is unreadable in a file: what is lost, and what stands in its place.
+/// The report rows for unreadable content of a file: what is lost, and what takes its place.
 fn unreadable(source: &Path) -> Vec<(String, String)> {
     let planned = plan(&*open(source), &ConvertOptions::new(target_format("zarr3").unwrap())).unwrap();
     let rows = planned.report.rows().filter(|row| row.fate == Fate::Lost(Loss::Unreadable));
@@ -28,7 +28,7 @@ fn zeros_of_truncated_members_are_lost() {
     }
     let whole = folder.path().join("old_0.h5");
     assert_eq!(unreadable(&whole), []);
-    // Bytes of elements are cut off one at a time until the first object is damaged.
+    // The last bytes of elements in a member file are cut off.
     let middle = folder.path().join("old_4.h5");
     let stored = fs::read(&middle).unwrap();
     fs::write(&middle, &stored[..stored.len() - 8]).unwrap();
@@ -37,12 +37,12 @@ fn zeros_of_truncated_members_are_lost() {
     assert!(what.starts_with("member files are truncated: 8 missing bytes, the first at 0x"), "{what}");
 }
 
-/// A NetCDF classic file with two variables, an int each.
+/// A NetCDF classic file with two variables of one int each.
 fn two_variables(folder: &TempDir, names: [&[u8; 4]; 2]) -> PathBuf {
     let variable = |name: &[u8]| {
         let mut stored = vec![0, 0, 0, 4];
         stored.extend(name);
-        // No dimensions and attributes, an int of 4 bytes at byte 96.
+        // There are no dimensions or attributes. The value is a 4-byte int at byte 96.
         stored.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 96]);
         stored
     };
@@ -94,7 +94,7 @@ fn names_that_are_not_utf8_stay_different() {
     }
 }
 
-/// What only HDF5 has is kept in records, and named where there are none.
+/// Content that only HDF5 can represent is kept in records, and is reported as lost where there are no records.
 #[test]
 fn content_that_only_hdf5_has_comes_back() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/short/facts.h5");
@@ -159,7 +159,7 @@ fn content_that_only_hdf5_has_comes_back() {
     }
 }
 
-/// A group whose attributes cannot be read is left out with all that is in it.
+/// A group whose attributes cannot be read is left out together with everything in it.
 #[test]
 fn nothing_is_written_below_a_group_that_is_left_out() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/short/deep.h5");

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// A call of the protocol.
+/// A call to the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Declare(String),
@@ -28,12 +28,12 @@ pub(super) enum Call {
     FinishStore,
 }
 
-/// The recorded calls, and the number of threads that made them.
+/// The recorded calls, and the threads that made them.
 #[derive(Default)]
 pub(super) struct Log {
     calls: Mutex<Vec<Call>>,
     pub(super) encoders: Mutex<HashSet<ThreadId>>,
-    /// The number of threads that are storing, and its maximum.
+    /// The number of threads that are currently storing. Its maximum is `most_storing`.
     storing: AtomicUsize,
     pub(super) most_storing: AtomicUsize,
     addresses: AtomicU64,
@@ -54,10 +54,10 @@ impl Log {
 pub(super) struct Recording {
     pub(super) log: Arc<Log>,
     pub(super) is_ordered: bool,
-    /// Whether chunks refer to pieces that are stored before them.
+    /// Whether chunks refer to pieces stored before them.
     pub(super) places: bool,
     pub(super) needs: Needs,
-    /// The first number of the index of the chunk that cannot be stored.
+    /// The first component of the index of the chunk that cannot be stored.
     pub(super) fails_at: Option<u64>,
     /// The chunk shape, if it differs from that of the source.
     pub(super) chunk: Option<Vec<u64>>,
@@ -148,7 +148,7 @@ impl Encoder for RecordedArray {
 
     fn encode(&self, index: &[u64], values: &Values, _: Vec<u8>, _: &mut Scratch) -> Result<Encoded> {
         self.of.log.encoders.lock().unwrap().insert(thread::current().id());
-        // Chunks with even numbers take longer, so that threads finish in another order.
+        // Even-numbered chunks take longer, so threads finish in a different order.
         let is_even = index.first().is_some_and(|at| at % 2 == 0);
         thread::sleep(Duration::from_micros(if is_even { 900 } else { 50 }));
         if !self.of.places {

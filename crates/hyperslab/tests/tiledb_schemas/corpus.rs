@@ -1,4 +1,4 @@
-//! The schemas of all arrays in a folder: the corpus unpacked, which `HYPERSLAB_TILEDB_CORPUS` names.
+//! The schemas of all arrays in the unpacked corpus, a folder that `HYPERSLAB_TILEDB_CORPUS` names.
 
 use super::returned;
 use hyperslab::ndl::StorageDetail;
@@ -64,7 +64,7 @@ impl Trial {
         }
     }
 
-    /// Compares the bytes of a schema with those made of the description of the array at the time of the schema.
+    /// Compares the bytes of a schema with those recovered from the description of the array at the time of the schema.
     fn schema(&mut self, folder: &Path, file: &SchemaFile) -> Result<(), String> {
         let key = folder.ends_with(ENCRYPTED).then_some(KEY);
         let body = body(&folder.join(file.key.as_str()), key);
@@ -85,7 +85,7 @@ impl Trial {
     }
 }
 
-/// The decoded body of a file that is one generic tile.
+/// The decoded body of a file that consists of one generic tile.
 fn body(path: &Path, key: Option<&[u8]>) -> Vec<u8> {
     let bytes = fs::read(path).unwrap();
     let mut d = Decoder::new(GenericTileHeader::NAME, 0, &bytes);
@@ -102,12 +102,12 @@ fn body(path: &Path, key: Option<&[u8]>) -> Vec<u8> {
     body
 }
 
-/// What is not an array of a released version: one of before version 1, one of a development version.
+/// Arrays that are not of a released version: one is older than version 1, the other is of a development version.
 const REFUSED: [&str; 2] = ["dense_array_v1_3_0", "experimental_array_vUINT32_MAX"];
 
 /// The encrypted array and its key.
 const ENCRYPTED: &str = "dense_encrypted";
 const KEY: &[u8] = b"0123456789abcdeF0123456789abcdeF";
 
-/// The number of schemas in the corpus.
+/// The minimum number of schemas to compare.
 const MIN_COMPARED: usize = 519;

@@ -1,4 +1,4 @@
-//! Schemas that the TileDB library wrote, and schemas with everything that the specification has.
+//! Schemas that the TileDB library wrote, and schemas with every feature of the specification.
 
 use super::{array, check_returns, decoded, text};
 use hyperslab::NodePath;
@@ -15,7 +15,7 @@ use hyperslab_tiledb::format::version::NEWEST;
 use std::fs;
 use std::path::Path;
 
-/// The bytes of a golden file of the crate for TileDB.
+/// The bytes of a golden file of the TileDB crate.
 pub(super) fn golden(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tiledb/tests/golden");
     let text = fs::read_to_string(folder.join(format!("{name}.hex"))).unwrap();
@@ -32,7 +32,7 @@ fn no_filters(version: u32) -> FilterPipeline {
     FilterPipeline { max_chunk_size: if version < 5 { 0 } else { 65_536 }, filters: Vec::new() }
 }
 
-/// A dimension of whole numbers.
+/// An integer dimension.
 fn rows(version: u32) -> Dimension {
     Dimension {
         name: b"rows".to_vec(),
@@ -69,7 +69,7 @@ fn attribute(version: u32) -> Attribute {
     }
 }
 
-/// A schema with what libraries choose by default.
+/// A schema with the defaults of the libraries.
 fn plain(version: u32, array_type: ArrayType) -> ArraySchema {
     let validity = if version < 7 { FilterPipeline::default() } else { usual(Filter::Rle { level: -1 }) };
     ArraySchema {
@@ -106,7 +106,7 @@ fn with_dimensions(schema: ArraySchema, dimensions: Vec<Dimension>) -> ArraySche
     ArraySchema { domain: Domain { dimensions }, ..schema }
 }
 
-/// Checks that a schema returns, and that its description has a line.
+/// Checks that a schema is recovered, and that its description contains some lines.
 fn check_says(schema: &ArraySchema, lines: &[&str]) {
     check_returns(schema, &[]);
     let text = text(&*array(schema, &[]), &NodePath::root(), StorageDetail::Full, false);
@@ -176,7 +176,7 @@ fn orders_capacities_and_duplicates_return() {
     check_says(&schema, &lines);
 }
 
-/// All filters with options that are not those by default, too.
+/// All filters, including some with options other than the defaults.
 fn filters() -> Vec<Filter> {
     let scale = ScaleFloat { scale: 0.01, offset: -273.15, byte_width: 2 };
     let webp = Webp { quality: 75.5, format: WebpFormat::Bgra, lossless: true, y_extent: 16, x_extent: 48 };
@@ -260,7 +260,7 @@ fn names_return() {
     let anonymous = Dimension { name: Vec::new(), ..rows(22) };
     let dimensions = [dimensions.to_vec(), vec![anonymous]].concat();
     check_says(&with_dimensions(schema, dimensions), &["anonymous: true"]);
-    // Before version 5 an attribute may have the name of a dimension.
+    // Before version 5, an attribute may have the name of a dimension.
     let same = Attribute { name: b"rows".to_vec(), ..attribute(4) };
     let dimensions = vec![rows(4), rows(4)];
     let schema = with_dimensions(plain(4, ArrayType::Sparse), dimensions);
@@ -308,7 +308,7 @@ fn fill_values_and_validities_return() {
         attributes.extend([
             of(DataType::Int16, one, &[7, 0], nullable, validity),
             of(DataType::UInt64, one, &[0xfe; 8], nullable, validity),
-            // NaN with other bits than the default.
+            // NaN with bits other than the default.
             of(DataType::Float32, one, &[1, 0, 0xc0, 0xff], nullable, validity),
             of(DataType::Float64, two, &[0x55; 16], nullable, validity),
             of(DataType::Bool, one, &[1], nullable, validity),
@@ -420,12 +420,12 @@ fn current_domains_return() {
         let rectangle = ranges.map(|ranges| Mbr { ranges });
         ArraySchema { current_domain: Some(CurrentDomain { version, rectangle }), ..schema }
     };
-    // The sizes of dimensions tell it.
+    // The sizes of the dimensions express the current domain.
     let told = with(dense(), 0, Some(vec![range(1, 20)]));
     check_says(&told, &["size: 20"]);
     let told = text(&*array(&told, &[]), &NodePath::root(), StorageDetail::Full, false);
     assert!(!told.contains("current_domain"), "{told}");
-    // Neither a part that does not begin with the domain nor all of it is told by sizes.
+    // Sizes cannot express a part that does not begin where the domain begins, or the whole domain.
     check_says(&with(dense(), 0, Some(vec![range(5, 20)])), &["current_domain: [[5, 20]]"]);
     check_says(&with(dense(), 0, Some(vec![range(1, 100)])), &["current_domain: [[1, 100]]"]);
     check_says(&with(dense(), 1, None), &["current_domain_version: 1"]);
@@ -443,7 +443,7 @@ fn current_domains_return() {
         let schema = with_dimensions(sparse(), vec![real.clone()]);
         check_returns(&with(schema, 0, Some(vec![Range { min, max }])), &[]);
     }
-    // Of this many cells only those that were written are shown.
+    // With this many cells, only those that were written are shown.
     let wide = Dimension { domain: [0_i32, i32::MAX - 64].map(i32::to_le_bytes).concat(), ..rows(22) };
     check_says(&with(with_dimensions(dense(), vec![wide.clone()]), 0, None), &["size: 0"]);
     let written = with_dimensions(plain(21, ArrayType::Dense), vec![wide]);
@@ -496,7 +496,7 @@ fn domains_and_tiles_return() {
         &["chunk: [5]"],
     );
     check_says(&with_dimensions(dense(), vec![day, rows(22)]), &["tile_extent: null", "chunk: [26, 10]"]);
-    // No chunk of an array is longer than the array.
+    // A chunk cannot be longer than its array.
     let long = with(DataType::UInt8, [&[0], &[9]], Some(&[200]));
     check_says(&with_dimensions(dense(), vec![long]), &["tile: 200"]);
 }

@@ -1,4 +1,4 @@
-//! Documents of which no schema can be made: messages say what was found and where.
+//! Documents from which no schema can be made. The messages state what was found and where.
 
 use super::handmade::{colours, golden};
 use super::{array, decoded, document, text};
@@ -7,7 +7,7 @@ use hyperslab::{NodePath, open_storage, tiledb_schema};
 use hyperslab_tiledb::format::array_schema::ArraySchema;
 use hyperslab_tiledb::format::encode_all;
 
-/// The description of a dense array of two dimensions and four attributes, with an enumeration.
+/// The description of a dense array with two dimensions, four attributes and an enumeration.
 fn described() -> String {
     let schema: ArraySchema = decoded(&golden("schema_dense"));
     let mut enumeration = colours();

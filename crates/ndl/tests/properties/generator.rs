@@ -1,8 +1,8 @@
-//! Files of random content, the same for the same seed.
+//! Files of random content. The same seed always gives the same file.
 //!
-//! Makes every type, shape, link and directive of the model, also nested, with names and values that are difficult to
-//! write as text. Does not make content that text cannot represent: region references without elements, and an
-//! extent whose maximum is its current length.
+//! Generates every type, shape, link and directive of the model, including nested ones, with names and values that are
+//! difficult to write as text. Does not generate content that text cannot represent: region references without
+//! elements, and an extent whose maximum is its current length.
 
 #![allow(clippy::indexing_slicing, reason = "tests may panic")]
 
@@ -76,7 +76,7 @@ pub(crate) fn text<'a>(
     String::from_utf8(out).expect("documents are UTF-8")
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -410,7 +410,7 @@ impl File {
         }
     }
 
-    /// Columns for some members of the group, which begin at `place`.
+    /// Columns for some members of the group, whose nodes begin at `place`.
     fn cells(&mut self, place: usize) -> Cells {
         let count = self.random.below(5);
         let members: Vec<(String, Arc<Datatype>)> = self.nodes[place..]
@@ -433,7 +433,7 @@ impl File {
 
 /// The datatypes that are generated.
 impl File {
-    /// A type without parts.
+    /// A type that does not contain other types.
     fn simple(&mut self) -> Datatype {
         let float = |random: &mut Random| {
             random.pick(&[Float::Half, Float::Single, Float::Double, Float::Quad, Float::BFloat]).clone()

@@ -27,5 +27,5 @@ pub(crate) fn try_all(usual: u64, trial: fn(u64) -> Result<(), String>) {
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }
 
-/// The number of failures after which a thread ends.
+/// The number of failures after which a thread stops.
 const MAX_FAILURES: usize = 10;

@@ -1,4 +1,4 @@
-"""xarray's own tests of engines, with reading done by the engine of hyperslab."""
+"""xarray's own tests of engines, with the engine of hyperslab doing the reading."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xarray.tests.conftest import byte_attrs_dataset, create_test_datatree, simp
 _HERE = Path(__file__).parent
 # Where xarray's own tests run.
 _UPSTREAM = {"test_datatree.py", "test_netcdf.py", "test_written.py", "test_zarr.py"}
-# So many calls say how large the part of our writer is.
+# The number of calls from which the share of our writer is checked.
 _ENOUGH = 100
 
 
@@ -27,7 +27,7 @@ _ENOUGH = 100
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Makes xarray open with hyperslab what it would open with netCDF4 or h5netcdf, whichever function is called.
 
-    Stores that are open already are left to those that opened them. The value is the list of engines that were replaced.
+    Stores that are already open are left to the engines that opened them. The value is the list of engines that were replaced.
     """
     from xarray.backends import plugins
     from xarray.backends.common import AbstractDataStore
@@ -65,9 +65,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session")
 def written_counts() -> Iterator[Counter[str]]:
-    """How many stores our writer has written in the place of others, and how many were left to them, by what was asked for.
+    """How many stores our writer has written in place of the others, and how many were left to them, by the reason.
 
-    Most that are not added to a store are written by ours.
+    Our writer must write most of those that do not add to an existing store.
     """
     counts: Counter[str] = Counter()
     yield counts
@@ -88,14 +88,14 @@ def written(monkeypatch: pytest.MonkeyPatch, written_counts: Counter[str]) -> No
 
 @pytest.fixture(params=["s", "ms", "us", "ns"])
 def time_unit(request: pytest.FixtureRequest) -> Any:
-    """Units that tests of xarray ask for, by a fixture that xarray does not install."""
+    """Units that tests of xarray request through a fixture that xarray does not install."""
     return request.param
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks xarray's own tests, and the exceptions among them. One that passes fails, so that the list stays true.
+    """Marks xarray's own tests, and the exceptions among them. An exception that passes is a failure, so the list stays correct.
 
-    With HYPERSLAB_UPSTREAM_STEP=N, only each Nth of xarray's own tests runs.
+    With HYPERSLAB_UPSTREAM_STEP=N, only every Nth of xarray's own tests runs.
     """
     step = int(os.environ.get("HYPERSLAB_UPSTREAM_STEP", "1"))
     upstream = [item for item in items if item.path.parent == _HERE and item.path.name in _UPSTREAM]

@@ -1,8 +1,8 @@
-"""Compares the engine with those of netCDF4 and h5netcdf on all files of a folder: ``python corpus.py FOLDER``.
+"""Compares our engine with those of netCDF4 and h5netcdf on all files of a folder: ``python corpus.py FOLDER``.
 
 Every group of every HDF5 and NetCDF file is opened by all engines, undecoded and decoded, and the names, dimensions, dtypes,
-attributes and elements are compared. Files are read in a process of their own, because netCDF4 and h5py end theirs at some.
-The last line counts; the exit status is 1 if our engine failed where the other did not, or read something else.
+attributes and elements are compared. Files are read in a separate process, because netCDF4 and h5py crash on some of them.
+The last line has the counts; the exit status is 1 if our engine failed where the other did not, or read something else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENGINES = ("netcdf4", "h5netcdf")
 MAGIC = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 LARGEST_FILE, LARGEST_VARIABLE, MAX_GROUPS = 100 << 20, 32 << 20, 40
 
-# What differs and should, by the ends of paths.
+# Expected differences, by the ends of paths.
 KNOWN = {
     "oldflavor_numeric.h5": "netCDF4 cuts texts in sequences to their first bytes, and h5netcdf does not open them",
     "compound_type.h5": "netCDF4 reads texts in compounds as single bytes, and what follows them from wrong places",
@@ -49,7 +49,7 @@ def groups_in(path: str) -> list[str]:
 def compared(path: str) -> Iterator[dict[str, str]]:
     """What differs, group by group; before each step, what is about to be done.
 
-    What one of the others reads as we do is the same, whatever the second one reads.
+    Whatever one of the other engines reads as ours does counts as the same, even if the second one reads something else.
     """
     from hyperslab.xarray import HyperslabBackendEntrypoint
 
@@ -104,7 +104,7 @@ def opened(path: str, engine: Any, group: str, is_decoded: bool) -> Any:
 
 
 def differences(other: Any, ours: Any) -> Iterator[tuple[str, str]]:
-    """What of `other` is not the same in `ours`: the name of a variable or an attribute, and words."""
+    """What in `other` is not the same in `ours`: the name of a variable or an attribute, and a description."""
     yield from attribute_differences("", other.attrs, ours.attrs)
     for name in other.variables:
         if name not in ours.variables:
@@ -122,7 +122,7 @@ def differences(other: Any, ours: Any) -> Iterator[tuple[str, str]]:
 
 
 def is_internal(name: str) -> bool:
-    """Whether a name is one that NetCDF stores and does not show."""
+    """Whether a name is one that NetCDF stores but does not show."""
     return name.startswith(("_Netcdf4", "_nc3", "_nc4", "_NC")) or name in ("DIMENSION_LIST", "REFERENCE_LIST")
 
 
@@ -178,7 +178,7 @@ def is_equal(one: Any, other: Any) -> bool:
 def is_same(left: Any, right: Any) -> bool:
     import numpy
 
-    # References are paths here.
+    # In our engine, references are paths.
     if str(left) == str(right) or "HDF5" in str(left):
         return True
     try:
@@ -213,7 +213,7 @@ def attribute_differences(of: str, other: dict[Any, Any], ours: dict[Any, Any]) 
 
 
 def work() -> None:
-    """Compares the files whose names come, one a line."""
+    """Compares the files whose names arrive on standard input, one per line."""
     for line in sys.stdin:
         for result in compared(line.rstrip("\n")):
             print(json.dumps(result), flush=True)
@@ -221,13 +221,13 @@ def work() -> None:
 
 
 def crashes_alone(path: Path) -> bool:
-    """Whether our engine ends a process of its own. The others may have damaged the memory of the one that they share."""
+    """Whether our engine crashes in a separate process. In the shared one, the other engines may have damaged the memory."""
     command = [sys.executable, __file__, "--alone", path]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode < 0
 
 
 def read_alone(path: Path) -> None:
-    """Reads a file with our engine. Errors are those of the comparison."""
+    """Reads a file with our engine. Errors are ignored here, because the comparison reports them."""
     from hyperslab.xarray import HyperslabBackendEntrypoint
 
     with contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""Our engine in the place of others."""
+"""Our engine in place of others."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _FOREIGN = {
 
 
 class Instead(HyperslabBackendEntrypoint):
-    """Our engine in the place of another: it leaves out the options that only the other one has."""
+    """Our engine in place of another. It ignores the options that only the other one has."""
 
-    # Otherwise xarray asks for them by the signature.
+    # Otherwise xarray takes them from the signature.
     open_dataset_parameters = HyperslabBackendEntrypoint.open_dataset_parameters
 
     def open_dataset(self, filename_or_obj: Any, **options: Any) -> Any:  # type: ignore[override]

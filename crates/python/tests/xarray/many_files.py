@@ -1,7 +1,7 @@
 """Open 300 files at the same time, again and again: ``python many_files.py FOLDER RUNS``.
 
-Each run opens all files by `open_mfdataset(parallel=True)` and reads everything in the threads of Dask. The values have to be
-those that were written, each time. The last line tells how long it took; a crash ends the process.
+Each run opens all files with `open_mfdataset(parallel=True)` and reads everything in Dask's threads. Each time, the values must
+be those that were written. The last line states how long it took; a crash ends the process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILES, RECORDS, Y, X = 300, 4, 12, 10
 
 
 def expected() -> dict[str, np.ndarray]:
-    """What all files have together."""
+    """The content of all files together."""
     random = np.random.default_rng(7)
     count = FILES * RECORDS
     packed = random.integers(-900, 900, (count, Y, X)).astype("i2")
@@ -33,7 +33,7 @@ def expected() -> dict[str, np.ndarray]:
 
 
 def make(folder: Path) -> list[Path]:
-    """Files of some records each, as netCDF4 writes them."""
+    """Files with a few records each, as netCDF4 writes them."""
     values, paths = expected(), []
     for number in range(FILES):
         own = slice(number * RECORDS, (number + 1) * RECORDS)

@@ -1,4 +1,4 @@
-"""The engine reads the examples as those of netCDF4 and h5netcdf do."""
+"""Our engine reads the examples as those of netCDF4 and h5netcdf do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_examples_are_read_as_other_engines_read_them(examples: Path) -> None:
     script = Path(__file__).with_name("corpus.py")
     run = subprocess.run([sys.executable, script, examples], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
-    # Others read at least the NetCDF files, so that something was compared.
+    # The other engines read at least the NetCDF files, so something was compared.
     assert "'same': " in run.stdout and "ours" not in run.stdout.splitlines()[-1]
 
 

@@ -1,4 +1,4 @@
-"""What xarray shows of a converted store is what it shows of its source."""
+"""xarray shows the same of a converted store as of its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the engine promises beyond the tests of xarray."""
+"""What the engine promises beyond what xarray's own tests check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ocean(examples: Path) -> Path:
 def test_engine_is_found_by_its_name(ocean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from xarray.backends import plugins
 
-    # As an installed package has it.
+    # As in an installed package.
     info = tmp_path / "hyperslab-0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hyperslab\nVersion: 0\n")
@@ -179,7 +179,7 @@ def test_trees_are_opened_without_collecting_garbage(ocean: Path, monkeypatch: p
         xarray.open_datatree(ocean, engine=Engine)
     assert gc.isenabled()
     monkeypatch.undo()
-    # A program that has disabled it finds it disabled.
+    # If a program has disabled garbage collection, it stays disabled.
     gc.disable()
     try:
         xarray.open_datatree(ocean, engine=Engine)
@@ -289,7 +289,7 @@ def test_dimensions_without_names_are_named_as_h5netcdf_names_them(tmp_path: Pat
         assert {name: of.dims for name, of in ours.variables.items()} == {
             name: of.dims for name, of in theirs.variables.items()
         }
-    # In a tree no name may mean two lengths.
+    # In a tree, no name may stand for two lengths.
     tree = xarray.open_datatree(path, engine=Engine)
     assert not set(tree["one"].dims) & set(tree["two"].dims)
 

@@ -1,4 +1,4 @@
-"""Many files that are opened at the same time give the same each time, without a crash."""
+"""Many files that are opened at the same time give the same values each time, without a crash."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ pytest.importorskip("dask")
 
 import many_files  # noqa: E402
 
-# `cargo xtask soak` has 100.
+# `cargo xtask soak` uses 100.
 RUNS = int(os.environ.get("HYPERSLAB_MANY_RUNS", "2"))
 
 
 @pytest.mark.timeout(3600)
 def test_300_files_are_opened_in_parallel(tmp_path: Path) -> None:
-    # In a process of its own: a crash of it is a failure here.
+    # In a separate process, so that a crash is reported as a failure here.
     command = [sys.executable, "-X", "faulthandler", many_files.__file__, tmp_path, str(RUNS)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr

@@ -1,4 +1,4 @@
-"""Our writer in the place of those of xarray, for options that ours has."""
+"""Our writer in place of xarray's writers, for options that ours has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import xarray as xr
 from hyperslab.xarray import write
 
-# Options of both writers of xarray that say nothing else if they have these values.
+# Options of both of xarray's writers that change nothing if they have these values.
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "auto_complex": (None, True),
     "consolidated": (None, True),
@@ -24,7 +24,7 @@ _NETCDF = {None: "netcdf4", "NETCDF4": "netcdf4", "NETCDF4_CLASSIC": "netcdf4-cl
 
 
 def as_netcdf(original: Callable[..., Any], counts: Counter[str]) -> Callable[..., Any]:
-    """`to_netcdf`, which ours does unless it is asked for what ours does not have."""
+    """`to_netcdf` by our writer, unless something is requested that ours does not have."""
 
     def to_netcdf(data: Any, path: Any = None, mode: str = "w", format: Any = None, **options: Any) -> Any:
         named = _NETCDF.get(format)
@@ -44,7 +44,7 @@ def as_netcdf(original: Callable[..., Any], counts: Counter[str]) -> Callable[..
 
 
 def as_zarr(original: Callable[..., Any], counts: Counter[str]) -> Callable[..., Any]:
-    """`to_zarr`, which ours does unless it is asked for what ours does not have."""
+    """`to_zarr` by our writer, unless something is requested that ours does not have."""
 
     def to_zarr(data: Any, store: Any = None, chunk_store: Any = None, mode: Any = None, **options: Any) -> Any:
         import zarr
@@ -58,7 +58,7 @@ def as_zarr(original: Callable[..., Any], counts: Counter[str]) -> Callable[...,
         elif exists and (mode == "a" or options.get("group")):
             why = "added"
         elif not options.get("compute", True):
-            # The documents of such a store are there before its chunks, which may be written as regions.
+            # The documents of such a store exist before its chunks, which may be written as regions.
             why = "laid out"
         elif chunk_store is not None or not _are_ours(options):
             why = "options"

@@ -1,4 +1,4 @@
-//! Arrays that are consolidated, and what moments see of them.
+//! Arrays to consolidate, and what is read from them at each moment.
 
 use crate::handmade::generic_of;
 use crate::written::{
@@ -23,13 +23,13 @@ use hyperslab_tiledb::write::sparse::{Column, SparseFragment};
 use hyperslab_tiledb::write::vacuum::{VacuumOptions, VacuumPlan};
 use std::sync::Arc;
 
-/// What one moment reads: cells in any order.
+/// What is read at one moment, with the cells in any order.
 pub(crate) type Seen = Vec<Vec<Vec<u8>>>;
 
 pub(crate) const ALL_CELLS: ConsolidateOptions =
     ConsolidateOptions { amplification: 1e9, deleted: Deleted::Kept, memory: 512 << 20 };
 
-/// All cells and metadata that a moment sees.
+/// All cells and metadata that are visible at a moment.
 pub(crate) fn seen(store: &Arc<dyn Store>, array: &Key, at: Moment) -> hyperslab_core::Result<Seen> {
     let array = Array::open(Arc::clone(store), array, OpenOptions { at, ..OpenOptions::default() })?;
     let mut seen = match array.schema().array_type {
@@ -44,7 +44,7 @@ fn dense(array: &Array) -> hyperslab_core::Result<Seen> {
     let Some(of) = array.dense_non_empty_domain()? else { return Ok(Vec::new()) };
     let shape = array.dense_domain()?.shape;
     let last: Vec<u64> = of.last.iter().zip(&shape).map(|(last, len)| *last.min(&(len - 1))).collect();
-    // The fill value is seen wherever nothing was written, so the box does not count.
+    // Cells that were never written read as the fill value, so the bounds of the box do not matter.
     let region = Region::all(&last.iter().map(|last| last + 1).collect::<Vec<_>>());
     let count = region.bytes(1)?;
     let mut seen = Vec::new();
@@ -98,7 +98,7 @@ fn sparse(array: &Array) -> hyperslab_core::Result<Seen> {
     Ok(seen)
 }
 
-/// What moments until each time read, those without beginning and some that begin later.
+/// What is read until each of the times, from the beginning and from some later times on.
 pub(crate) fn history(store: &Arc<dyn Store>, array: &Key, times: &[u64]) -> Vec<((u64, u64), Seen)> {
     let mut found = Vec::new();
     for start in [0, 3, 5] {
@@ -110,13 +110,13 @@ pub(crate) fn history(store: &Arc<dyn Store>, array: &Key, times: &[u64]) -> Vec
     found
 }
 
-/// What moments without beginning read.
+/// What is read until each of several times, from the beginning.
 pub(crate) fn until(store: &Arc<dyn Store>, array: &Key) -> Vec<((u64, u64), Seen)> {
     let ends = [1, 2, 4, 5, 8, u64::MAX];
     ends.iter().map(|end| ((0, *end), seen(store, array, Moment::until(*end)).unwrap())).collect()
 }
 
-/// That every moment reads as before, but for those that are lost.
+/// Asserts that every moment reads as before, except for those that are lost.
 pub(crate) fn assert_same(
     before: &[((u64, u64), Seen)],
     after: &[((u64, u64), Seen)],
@@ -125,7 +125,7 @@ pub(crate) fn assert_same(
 ) {
     for ((at, before), (_, after)) in before.iter().zip(after) {
         let is_lost = lost.iter().any(|(from, until)| {
-            // Moments that see a part of what is one now.
+            // Moments that include only a part of what is now one fragment.
             (at.1 >= *from && at.1 < *until) || (at.0 > *from && at.0 <= *until)
         });
         assert!(is_lost || before == after, "{what}: moment {at:?} saw {before:?}, now {after:?}");
@@ -149,7 +149,7 @@ pub(crate) fn lost(plan: &VacuumPlan) -> Vec<(u64, u64)> {
     plan.lost.iter().map(|lost| (lost.from, lost.until)).collect()
 }
 
-/// A dense array of five fragments, of which some overlap, and metadata.
+/// A dense array of five fragments, some of which overlap, with metadata.
 pub(crate) fn dense_array(place: &Place, name: &str, order: Layout) -> ArrayWriter {
     let writer =
         ArrayWriter::create(place.writable(), &key(name), two_by_two(order), Vec::new(), 1, options())
@@ -174,12 +174,12 @@ pub(crate) fn numbered(entries: &[(&str, u64)]) -> Metadata {
     Metadata { entries: entries.iter().map(entry).collect() }
 }
 
-/// A sparse array of four fragments, some of whose cells have the same coordinates, and two deletes.
+/// A sparse array of five fragments, some of whose cells have the same coordinates, and two deletes.
 pub(crate) fn sparse_array(place: &Place, name: &str, order: Layout, allows_dups: bool) -> ArrayWriter {
     sparse_array_of(place, name, order, allows_dups, 20)
 }
 
-/// The same with so many cells in each fragment.
+/// The same, with `cells` cells in each fragment.
 pub(crate) fn sparse_array_of(
     place: &Place,
     name: &str,
@@ -201,7 +201,7 @@ pub(crate) fn sparse_array_of(
     writer
 }
 
-/// Writes cells at coordinates, those that come twice once.
+/// Writes cells at these coordinates, each only once.
 pub(crate) fn write_sparse(writer: &ArrayWriter, time: u16, at: impl Iterator<Item = (i64, i64)>) {
     let mut at: Vec<(i64, i64)> = at.collect();
     at.sort_unstable();
@@ -228,7 +228,7 @@ pub(crate) fn write_sparse(writer: &ArrayWriter, time: u16, at: impl Iterator<It
     writer.commit(&[fragment]).unwrap();
 }
 
-/// Deletes cells: those that do not fulfil the comparison.
+/// Deletes the cells that do not satisfy the comparison.
 pub(crate) fn delete(place: &Place, name: &str, time: u64, field: &str, operator: Operator, value: i64) {
     let value = match field {
         "number" => i32::try_from(value).unwrap().to_le_bytes().to_vec(),

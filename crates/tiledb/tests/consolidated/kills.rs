@@ -1,4 +1,5 @@
-//! Consolidation and vacuum that are stopped at any write: the array reads as before or as after, and a second run finishes.
+//! Consolidation and vacuum, interrupted at each write: the array reads as before or as after, and a second run
+//! finishes.
 
 use super::arrays::{
     ALL_CELLS, Seen, assert_same, consolidate, dense_array, lost, seen, sparse_array_of, until, vacuum,
@@ -14,7 +15,7 @@ use hyperslab_tiledb::write::array::ArrayWriter;
 use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::sync::Arc;
 
-/// What is done to an array, and stopped.
+/// The work on an array that is interrupted.
 type Work = dyn Fn(&ArrayWriter) -> Result<()>;
 
 /// The files of a store.
@@ -32,7 +33,7 @@ fn in_memory(store: &Arc<dyn Store>) -> MemoryStore {
     files
 }
 
-/// Stops work at every write, and ends it then.
+/// Interrupts the work at each write in turn, and then finishes it.
 fn kill_everywhere(place: &Place, name: &str, lost: &[(u64, u64)], work: &Work) {
     let before = until(&place.readable(), &key(name));
     let files = in_memory(&place.readable());

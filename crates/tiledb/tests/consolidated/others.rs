@@ -1,4 +1,4 @@
-//! Arrays of another library, which it reads again.
+//! Arrays of another library, which reads them again afterwards.
 
 use super::arrays::{ALL_CELLS, consolidate, vacuum};
 use crate::written::{copy, key};
@@ -12,8 +12,8 @@ use hyperslab_tiledb::write::vacuum::VacuumOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Consolidates and vacuums the arrays in a folder that `HYPERSLAB_CONSOLIDATE` names, in a copy that
-/// `HYPERSLAB_CONSOLIDATED` names, which another library reads then.
+/// Copies the arrays in the folder that `HYPERSLAB_CONSOLIDATE` names to the folder that `HYPERSLAB_CONSOLIDATED`
+/// names, and consolidates and vacuums the copies, which another library then reads.
 #[test]
 fn arrays_of_others_are_consolidated() {
     let (Some(from), Some(to)) =
