@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +286,32 @@ def test_chunks_are_those_of_the_file_where_zarr_decodes_them(written: Callable[
     assert stored.get_sync("deflated/c/1/1").to_bytes() == expected
     decoded = json.loads(ZarrStore(path, decoded=True).get_sync("deflated/zarr.json").to_bytes())
     assert [codec["name"] for codec in decoded["codecs"]] == ["bytes"]
+
+
+def test_memory_of_chunks_is_used_again_only_when_nothing_refers_to_it(written: Callable[..., Path]) -> None:
+    values = np.arange(64 * 8, dtype="f4").reshape(64, 8)
+
+    def write(file: Any) -> None:
+        file.create_dataset("x", data=values, chunks=(2, 8), compression=1)
+
+    store = ZarrStore(written(write))
+    plan = store._plan("x")
+    assert plan is not None and not plan.is_stored
+    held = [store.get_sync(f"x/c/{at}/0") for at in range(32)]
+    for at, buffer in enumerate(held):
+        assert buffer is not None and buffer.to_bytes() == values[2 * at : 2 * at + 2].tobytes()
+    # Views of a view count, too.
+    part = held[5].as_numpy_array().view("f4").reshape(2, 8)[1:, 3:]  # type: ignore[union-attr]
+    del held, buffer
+    gc.collect()
+    free = plan._buffers._free
+    assert len(free) == 16 and not any(np.shares_memory(part, memory) for memory in free)
+    again = store.get_sync("x/c/9/0")
+    assert again is not None and len(free) == 15 and again.to_bytes() == values[18:20].tobytes()
+    with ThreadPoolExecutor(8) as threads:
+        read = threads.map(lambda at: store.get_sync(f"x/c/{at % 32}/0").to_bytes(), range(400))  # type: ignore[union-attr]
+        assert list(read) == [values[2 * (at % 32) : 2 * (at % 32) + 2].tobytes() for at in range(400)]
+    assert part.tolist() == values[11:12, 3:].tolist() and again.to_bytes() == values[18:20].tobytes()
 
 
 @pytest.mark.parametrize("decoded", [True, False])

@@ -17,6 +17,7 @@ from .._objects import Array, Group, opened_object
 from .._storage import local
 from .._stores import DEFAULTS, named
 from .._warnings import warn
+from .buffers import Buffers
 from .codecs import Codec, codecs_of, encoded, stored_dtype
 
 # Chunk sizes in bytes for arrays without chunks: large enough for fast reads, small enough to hold many at a time.
@@ -122,6 +123,10 @@ class Plan:
         count = tuple(part.stop - part.start for part in region)
         if self.dtype is None:
             return self._texts(key, count)
+        if self._is_direct and count == self.chunks:
+            lent = self._buffers.take()
+            self.array.read(key, out=lent.view(self.dtype).reshape(count))
+            return lent
         # A single element is not an array, and does not know the fixed length of strings.
         read = self.array[key] if key else np.asarray(self.array[()], dtype=self.array.dtype)
         if read.dtype == self.dtype and count == self.chunks and not self.is_masked:
@@ -134,6 +139,16 @@ class Plan:
             whole[tuple(slice(0, part) for part in count)] = read
             read = whole
         return np.ascontiguousarray(read).reshape(-1).view("u1")
+
+    @cached_property
+    def _is_direct(self) -> bool:
+        """Whether the engine can read the elements of a chunk into given memory."""
+        assert self.dtype is not None
+        return self.dtype.kind in "biufc" and self.array.dtype == self.dtype and self.array_rank > 0 and not self.is_masked
+
+    @cached_property
+    def _buffers(self) -> Buffers:
+        return Buffers(self.chunk_bytes)
 
     def _texts(self, key: tuple[slice, ...], count: tuple[int, ...]) -> bytes:
         from numcodecs.vlen import VLenUTF8
