@@ -14,7 +14,7 @@ _MOST, _MOST_BYTES = 16, 64 << 20
 class Buffers:
     """Arrays of bytes of one size.
 
-    Fresh memory costs a page fault for every 4 KiB, a tenth of the time in which zarr reads chunks of 1 MiB.
+    Fresh memory costs a page fault for every 4 KiB, a third of the time in which zarr reads chunks of 1 MiB.
     """
 
     def __init__(self, size: int) -> None:
