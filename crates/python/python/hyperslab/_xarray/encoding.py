@@ -41,11 +41,10 @@ def encoding_of(array: Array, dims: tuple[str, ...], storage: dict[str, Any]) ->
     if chunk is None and (joined := array._opened.file.joined()) is not None:
         # One Dask chunk for each file.
         path, position, lengths = joined
-        along = {path} if position is None else {None}
         encoding["preferred_chunks"] = {
             dim: tuple(lengths)
             for at, (dim, own) in enumerate(zip(dims, array.dimension_paths, strict=False))
-            if own in along and position in (None, at)
+            if own == path and position in (None, at)
         }
     return encoding
 
