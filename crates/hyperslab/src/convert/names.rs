@@ -10,7 +10,7 @@ use hyperslab_model::{Datatype, Link, Node};
 pub(super) fn escaped(entry: &Entry, node: Option<&Node>, stores_bytes: bool) -> Vec<String> {
     let path = &entry.handle.path;
     if stores_bytes {
-        let has_slash = with_slashes(path.name()) != path.name();
+        let has_slash = has_escaped(path.name()) && with_slashes(path.name()) != path.name();
         return has_slash.then(|| path.to_string()).into_iter().collect();
     }
     let leads_there = match &entry.item {

@@ -145,14 +145,11 @@ fn at_position(entries: &[Entry], position: usize) -> Result<Axis> {
         .filter_map(|dims| dims.into_iter().nth(position)?.coordinate)
         .map(|path| path.name().to_owned())
         .collect();
-    let error = Error::not_found(match named.is_empty() {
-        true => format!("no array has a dimension {position}"),
-        false => format!("dimension {position} has a name in all arrays"),
-    });
-    Err(match named.is_empty() {
-        true => error,
-        false => error.with_remedy(Remedy::JoinAlong(named.into_iter().collect())),
-    })
+    if named.is_empty() {
+        return Err(Error::not_found(format!("no array has a dimension {position}")));
+    }
+    let error = Error::not_found(format!("dimension {position} has a name in all arrays"));
+    Err(error.with_remedy(Remedy::JoinAlong(named.into_iter().collect())))
 }
 
 /// The error with the names of the dimensions to choose from, as paths if the names alone are ambiguous.

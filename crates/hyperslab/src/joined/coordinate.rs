@@ -70,18 +70,18 @@ impl Ends {
 /// # Errors
 /// If a store cannot be opened, or has no coordinates that can be ordered.
 pub(super) fn sorted(paths: Vec<PathBuf>, axis: &Axis, opening: &Opening) -> Result<Vec<PathBuf>> {
-    let Some(path_of) = axis.path() else { return Err(unordered(axis)) };
+    let Some(coordinate) = axis.path() else { return Err(unordered(axis)) };
     let mut keyed = Vec::new();
     for path in paths {
         let begins = || -> Result<Option<(f64, Option<Ordering>)>> {
             let source = opening.open(&path)?;
-            let entry = source.find(path_of)?;
+            let entry = source.find(coordinate)?;
             if !matches!(entry.item, Item::Array { datatype: Some(_), .. }) {
                 return Err(unordered(axis));
             }
             let array = source.array(&entry.handle)?;
             let node = source.load(&entry.handle)?;
-            let counting = meaning(&*source, path_of, &node, array.datatype()).counting;
+            let counting = meaning(&*source, coordinate, &node, array.datatype()).counting;
             let Some(ends) = ends(&*array)? else { return Ok(None) };
             if ends.first.is_nan() {
                 return Err(unordered(axis));
@@ -90,7 +90,7 @@ pub(super) fn sorted(paths: Vec<PathBuf>, axis: &Axis, opening: &Opening) -> Res
             let begin = counting.and_then(|counting| counting.moment(ends.first));
             Ok(Some((begin.map_or(ends.first, |instant| instant as f64), ends.direction)))
         };
-        let key = begins().map_err(|error| error.in_object(path_of).in_file(path.display()))?;
+        let key = begins().map_err(|error| error.in_object(coordinate).in_file(path.display()))?;
         keyed.push((key, path));
     }
     let falls = keyed.iter().find_map(|(key, _)| key.and_then(|(_, direction)| direction));

@@ -27,7 +27,7 @@ impl Addresses {
     }
 }
 
-/// A placeholder for an address that is not known yet.
+/// The address of every object while a file is measured, when objects have none. Its value changes no length.
 pub(super) const SOMEWHERE: Address = Address(1);
 
 /// Converts a heap to one with addresses in references. References that lead nowhere become null references.
