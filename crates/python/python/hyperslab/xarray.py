@@ -20,6 +20,7 @@ from ._objects import open as open_store
 from ._xarray.collection import collection_paused
 from ._xarray.decoding import decoded_dataset
 from ._xarray.store import GroupStore, MissingVariableWarning, PhonyNames
+from ._xarray.unindexed import unindexed
 from ._xarray.write import write
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
         """Open a group as a dataset."""
         _check_foreign(foreign)
         opened = _group_of(filename_or_obj, group, format, raw, threads, chunk_cache, dataspace, storage_options)
-        return _dataset(
+        dataset = _dataset(
             opened,
             PhonyNames(),
             drop_variables,
@@ -133,6 +134,7 @@ class HyperslabBackendEntrypoint(BackendEntrypoint):
             use_cftime=use_cftime,
             decode_timedelta=decode_timedelta,
         )
+        return unindexed(dataset)
 
     def open_groups_as_dict(
         self,

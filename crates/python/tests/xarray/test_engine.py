@@ -188,6 +188,38 @@ def test_trees_are_opened_without_collecting_garbage(ocean: Path, monkeypatch: p
         gc.enable()
 
 
+@pytest.mark.parametrize("chunks", [None, {}])
+@pytest.mark.parametrize("creates_indexes", [True, False])
+def test_the_dataset_is_the_one_that_xarray_makes(
+    ocean: Path, chunks: Any, creates_indexes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened() -> xarray.Dataset:
+        return xarray.open_dataset(ocean, engine=Engine, chunks=chunks, create_default_indexes=creates_indexes)
+
+    found = opened()
+    monkeypatch.setattr("hyperslab.xarray.unindexed", lambda dataset: dataset)
+    expected = opened()
+    assert type(found) is xarray.Dataset
+    xarray.testing.assert_identical(found, expected)
+    assert len(found.xindexes) == (4 if creates_indexes else 0)
+    for what in ("variables", "coords", "xindexes", "sizes"):
+        assert list(getattr(found, what)) == list(getattr(expected, what))
+    assert found.encoding == expected.encoding
+    for name, variable in expected.variables.items():
+        assert type(found.variables[name]) is type(variable)
+        # NaN does not equal itself.
+        assert repr(found.variables[name].encoding) == repr(variable.encoding)
+    pickle.loads(pickle.dumps(found)).load()
+
+
+def test_other_coordinates_are_left_to_xarray(ocean: Path) -> None:
+    assigned = Engine().open_dataset(ocean).assign_coords(lon=("lon", range(8)), name="a")
+    assert type(assigned) is xarray.Dataset
+    assert assigned.lon.values.tolist() == list(range(8)) and assigned.name.item() == "a"
+    with pytest.raises(ValueError, match="conflicting dimension sizes"):
+        Engine().open_dataset(ocean).assign_coords(xarray.Coordinates({"lon": [1.0, 2.0]}))
+
+
 def test_nothing_is_read_before_it_is_asked_for(ocean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hyperslab._xarray.array import LazyArray
 
