@@ -12,7 +12,7 @@ use crate::list::counted;
 use crate::location::LocatedObject;
 use crate::select::{Select, Selected};
 use crate::source::{Entry, Item, MissingSources, Source};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attributes, Element, ElementRef, NodeKind, NodePath, Rules, Tally, Tolerance};
 use std::fmt;
 
@@ -71,6 +71,8 @@ pub struct Found {
     pub b: String,
     /// The differing elements.
     pub values: Option<FoundValues>,
+    /// The kinds of the errors in the first and the second store, if `what` is `unreadable`.
+    pub causes: [Option<ErrorKind>; 2],
 }
 
 /// Elements that differ.

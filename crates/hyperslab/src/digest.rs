@@ -10,7 +10,7 @@ use crate::strings::with_slashes;
 use crate::walk::{Step, walk};
 use element::{Hashing, head};
 use hyperslab_core::nd::{Region, element_count};
-use hyperslab_core::{Error, Result};
+use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Attribute, DimCoord, Element, Elements, Link, Node, NodeKind, NodePath, Unreadable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write as _;
@@ -56,6 +56,8 @@ pub enum LineContent {
     Error {
         /// The kind of the object.
         kind: &'static str,
+        /// The kind of the error.
+        cause: ErrorKind,
         /// The reason, with the structure and the byte position.
         reason: String,
     },
@@ -94,7 +96,7 @@ impl Line {
                     json(datatype)
                 )
             }
-            LineContent::Error { kind, reason } => {
+            LineContent::Error { kind, reason, .. } => {
                 write!(out, ",\"kind\":\"{kind}\",\"error\":{}}}", json(reason))
             }
         };
@@ -114,7 +116,7 @@ impl Line {
                 let shape = shape.as_ref().map_or("null".into(), |shape| shape_text(shape));
                 columns(kind, datatype, shape, format!("blake3:{digest}"))
             }
-            LineContent::Error { kind, reason } => {
+            LineContent::Error { kind, reason, .. } => {
                 columns(kind, "", String::new(), format!("error: {reason}"))
             }
         }
@@ -254,7 +256,7 @@ fn object(
                 match opened.and_then(|array| elements((source, asked), &*array, &entry.handle, hashed)) {
                     Ok((content, missing)) => lines.push(Line { path: path.to_owned(), content, missing }),
                     Err(error) => {
-                        push(LineContent::Error { kind: "array", reason: error.reason().to_string() });
+                        push(failure("array", &error));
                     }
                 }
             }
@@ -266,7 +268,7 @@ fn object(
                 Some(NodeKind::Link) => "link",
                 _ => "array",
             };
-            push(LineContent::Error { kind, reason: unreadable.reason.clone() });
+            push(unreadable_content(kind, unreadable));
         }
     }
     match loaded {
@@ -278,10 +280,17 @@ fn object(
         // The line of the object already has the error.
         Err(_) if matches!(entry.item, Item::Unreadable(_)) => {}
         Err(error) => {
-            let content = LineContent::Error { kind: "attribute", reason: error.reason().to_string() };
-            lines.push(Line::new(format!("{path}@?"), content));
+            lines.push(Line::new(format!("{path}@?"), failure("attribute", &error)));
         }
     }
+}
+
+fn failure(kind: &'static str, error: &Error) -> LineContent {
+    LineContent::Error { kind, cause: error.kind(), reason: error.reason().to_string() }
+}
+
+fn unreadable_content(kind: &'static str, unreadable: &Unreadable) -> LineContent {
+    LineContent::Error { kind, cause: unreadable.kind, reason: unreadable.reason.clone() }
 }
 
 /// Whether an array has no content of its own: its elements follow from other content, or are the coordinates that
@@ -331,8 +340,7 @@ fn line_of(
     match attribute {
         Ok(attribute) => attribute_line(source, path, name, attribute),
         Err(unreadable) => {
-            let content = LineContent::Error { kind: "attribute", reason: unreadable.reason.clone() };
-            Line::new(format!("{path}@{name}"), content)
+            Line::new(format!("{path}@{name}"), unreadable_content("attribute", unreadable))
         }
     }
 }
@@ -352,7 +360,7 @@ fn attribute_line(source: &dyn Source, path: &str, name: &str, attribute: &Attri
     };
     let content = match hashed {
         Ok(()) => LineContent::Hashed { kind: "attribute", datatype, shape, digest: hasher.finalize() },
-        Err(error) => LineContent::Error { kind: "attribute", reason: error.reason().to_string() },
+        Err(error) => failure("attribute", &error),
     };
     Line::new(format!("{path}@{name}"), content)
 }

@@ -10,6 +10,7 @@ pub use tally::{Pair, Tally};
 
 use self::node::Comparison;
 use crate::{Attribute, Content, ElementRef, Elements, Link, Node, NodeKind, NodePath, Unreadable};
+use hyperslab_core::ErrorKind;
 use std::fmt;
 
 /// What counts as a difference, and how elements are reported.
@@ -51,6 +52,31 @@ pub struct Difference {
     pub values: Option<Tally>,
     /// The shape of an attribute whose values were compared.
     pub shape: Vec<u64>,
+    /// The kinds of the errors in the first and the second content, for `unreadable`.
+    pub causes: [Option<ErrorKind>; 2],
+}
+
+impl Difference {
+    /// A difference between two objects in a property.
+    pub fn new(path: &NodePath, what: &'static str, a: String, b: String) -> Difference {
+        Difference {
+            path: path.clone(),
+            attribute: None,
+            what,
+            a,
+            b,
+            values: None,
+            shape: Vec::new(),
+            causes: [None; 2],
+        }
+    }
+
+    /// An object that one or both contents cannot read: the kind and the reason of each error.
+    pub fn unreadable(path: &NodePath, errors: [Option<(ErrorKind, String)>; 2]) -> Difference {
+        let causes = errors.each_ref().map(|error| error.as_ref().map(|(kind, _)| *kind));
+        let [a, b] = errors.map(|error| error.map_or_else(String::new, |(_, reason)| reason));
+        Difference { causes, ..Difference::new(path, UNREADABLE, a, b) }
+    }
 }
 
 impl fmt::Display for Difference {
@@ -89,16 +115,7 @@ pub fn compare(a: &Content, b: &Content) -> Vec<Difference> {
 }
 
 fn presence(path: &NodePath, a: &str, b: &str) -> Difference {
-    let (a, b) = (a.to_owned(), b.to_owned());
-    Difference {
-        path: path.clone(),
-        attribute: None,
-        what: "presence",
-        a,
-        b,
-        values: None,
-        shape: Vec::new(),
-    }
+    Difference::new(path, "presence", a.to_owned(), b.to_owned())
 }
 
 const UNREADABLE: &str = "unreadable";

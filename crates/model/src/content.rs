@@ -228,6 +228,14 @@ impl Node {
         }
     }
 
+    /// The object as far as it can be told, if it cannot be read.
+    pub fn unreadable(&self) -> Option<&Unreadable> {
+        match self {
+            Node::Unreadable(unreadable) => Some(unreadable),
+            _ => None,
+        }
+    }
+
     /// The element type. `None` for objects without elements.
     pub fn datatype(&self) -> Option<&Arc<Datatype>> {
         match self {

@@ -12,7 +12,7 @@ use hyperslab::diff::{DiffOptions, Found, FoundValues, MissingIn, On, Side, Subj
 use hyperslab::files::is_plain_folder;
 use hyperslab::location::{LocatedObject, Locator};
 use hyperslab::model::Tolerance;
-use hyperslab::{Error, ErrorKind, Result, Source};
+use hyperslab::{Error, Result, Source};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -137,9 +137,10 @@ struct Line {
 impl Answer<'_> {
     fn tell(&mut self, found: Found, out: &mut Out<'_>) -> Result<()> {
         if found.what == "unreadable" {
-            for (reason, store) in [(&found.a, self.stores.0), (&found.b, self.stores.1)] {
-                if !reason.is_empty() {
-                    let error = Error::new(ErrorKind::Malformed, reason.clone()).in_object(&found.path);
+            let stores = [(&found.a, self.stores.0), (&found.b, self.stores.1)];
+            for ((reason, store), cause) in stores.into_iter().zip(found.causes) {
+                if let Some(cause) = cause {
+                    let error = Error::new(cause, reason.clone()).in_object(&found.path);
                     self.messages.error_in(&error, store);
                 }
             }

@@ -8,7 +8,7 @@ use crate::terminal::{Out, harmless};
 use crate::words;
 use hyperslab::digest::{Line, LineContent, attribute, lines_with};
 use hyperslab::location::{LocatedObject, Locator, outermost};
-use hyperslab::{Error, ErrorKind, Result};
+use hyperslab::{Error, Result};
 use std::io::Write;
 
 pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut Out<'_>) -> Result<Exit> {
@@ -24,9 +24,9 @@ pub(crate) fn run(args: &Digest, common: &Common, messages: &Messages, out: &mut
             }
         };
         for line in &found {
-            if let LineContent::Error { reason, .. } = &line.content {
+            if let LineContent::Error { cause, reason, .. } = &line.content {
                 worst = worst.max(Exit::No);
-                let error = Error::new(ErrorKind::Malformed, reason.clone()).in_object(&line.path);
+                let error = Error::new(*cause, reason.clone()).in_object(&line.path);
                 messages.error_in(&error, &location.store);
             }
         }

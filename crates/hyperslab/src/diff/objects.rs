@@ -220,8 +220,8 @@ impl Diff<'_, '_, '_> {
             let (members, others) = match (self.a.members(&a), self.b.members(&b)) {
                 (Ok(members), Ok(others)) => (members, others),
                 (x, y) => {
-                    let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
-                    self.unreadable(&a.path, reason(x.err()), reason(y.err()))?;
+                    let difference = unreadable(&a.path, [x.err(), y.err()]);
+                    report(vec![difference], Subject::Unreadable, self.reporter)?;
                     continue;
                 }
             };
@@ -268,7 +268,7 @@ impl Diff<'_, '_, '_> {
             };
             let in_a = names(&places);
             places.sort_unstable();
-            let difference = difference(&a.path, "order of members", in_a, names(&places));
+            let difference = Difference::new(&a.path, "order of members", in_a, names(&places));
             report(vec![difference], Subject::Group, self.reporter)?;
         }
         Ok(common)
@@ -288,6 +288,7 @@ impl Diff<'_, '_, '_> {
             a,
             b,
             values: None,
+            causes: [None; 2],
         })
     }
 
@@ -311,12 +312,12 @@ impl Diff<'_, '_, '_> {
         let subject = if a.subject == Subject::Dimension { b.subject } else { a.subject };
         let found = match compared {
             Compared::Nothing => None,
-            Compared::Unreadable(x, y) => {
-                differences.push(difference(&a.handle.path, "unreadable", x, y));
+            Compared::Unreadable(errors) => {
+                differences.push(unreadable(&a.handle.path, errors));
                 None
             }
             Compared::Selected(x, y) => {
-                differences.push(difference(&a.handle.path, "shape of the selection", x, y));
+                differences.push(Difference::new(&a.handle.path, "shape of the selection", x, y));
                 None
             }
             Compared::Values(found) => (found.tally.differing > 0).then_some(found),
@@ -335,6 +336,7 @@ impl Diff<'_, '_, '_> {
             a: String::new(),
             b: String::new(),
             values: Some(found),
+            causes: [None; 2],
         })
     }
 
@@ -344,8 +346,7 @@ impl Diff<'_, '_, '_> {
             (Ok(Some(x)), Ok(Some(y))) => (x, y),
             (Ok(_), Ok(_)) => return Ok(()),
             (x, y) => {
-                let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
-                differences.push(difference(&a.path, "unreadable", reason(x.err()), reason(y.err())));
+                differences.push(unreadable(&a.path, [x.err(), y.err()]));
                 return Ok(());
             }
         };
@@ -359,7 +360,7 @@ impl Diff<'_, '_, '_> {
         };
         let (in_a, in_b) = (names(x.columns()), names(y.columns()));
         if in_a != in_b {
-            differences.push(difference(&a.path, "columns", in_a, in_b));
+            differences.push(Difference::new(&a.path, "columns", in_a, in_b));
         }
         let (compared, progress) = (&mut self.compared, &mut *self.progress);
         let mut done = |bytes: u64| {
@@ -371,13 +372,12 @@ impl Diff<'_, '_, '_> {
             Ok(Some(matched)) => {
                 if !matched.is_same() {
                     let [in_a, in_b] = matched.sides.each_ref().map(cells::Counted::label);
-                    differences.push(difference(&a.path, "cells", in_a, in_b));
+                    differences.push(Difference::new(&a.path, "cells", in_a, in_b));
                 }
                 matched.values
             }
             Err(Failed { a: in_a, b: in_b }) => {
-                let reason = |of: Option<Error>| of.map_or_else(String::new, |e| e.reason().to_string());
-                differences.push(difference(&a.path, "unreadable", reason(in_a), reason(in_b)));
+                differences.push(unreadable(&a.path, [in_a, in_b]));
                 FxHashMap::default()
             }
         };
@@ -386,10 +386,6 @@ impl Diff<'_, '_, '_> {
             self.columns.insert(a.path.child(&column.name), compared);
         }
         Ok(())
-    }
-
-    fn unreadable(&mut self, path: &NodePath, a: String, b: String) -> Result<()> {
-        report(vec![difference(path, "unreadable", a, b)], Subject::Unreadable, self.reporter)
     }
 
     /// Compares the selected elements of two arrays.
@@ -417,7 +413,7 @@ impl Diff<'_, '_, '_> {
         }
         let (array, other) = match (self.a.array(a, &x), self.b.array(b, &y)) {
             (Ok(array), Ok(other)) => (array, other),
-            (x, y) => return Ok(Compared::unreadable(x.err(), y.err())),
+            (x, y) => return Ok(Compared::Unreadable([x.err(), y.err()])),
         };
         let before = self.compared;
         let progress = &mut *self.progress;
@@ -428,13 +424,13 @@ impl Diff<'_, '_, '_> {
                 self.compared = before.saturating_add(bytes);
                 tally
             }
-            Err(Failed { a, b }) => return Ok(Compared::unreadable(a, b)),
+            Err(Failed { a, b }) => return Ok(Compared::Unreadable([a, b])),
         };
         for (on, path, array) in [(On::A, &a.path, &array), (On::B, &b.path, &other)] {
             let sources = match array.missing_sources() {
                 Ok(sources) => sources,
-                Err(error) if on == On::A => return Ok(Compared::unreadable(Some(error), None)),
-                Err(error) => return Ok(Compared::unreadable(None, Some(error))),
+                Err(error) if on == On::A => return Ok(Compared::Unreadable([Some(error), None])),
+                Err(error) => return Ok(Compared::Unreadable([None, Some(error)])),
             };
             if !sources.is_empty() {
                 self.reporter.summary.missing.push(MissingIn { on, path: path.clone(), sources });
@@ -451,15 +447,8 @@ enum Compared {
     Values(FoundValues),
     /// The selections of arrays of equal shape have different shapes.
     Selected(String, String),
-    /// The reason, for each side that is unreadable.
-    Unreadable(String, String),
-}
-
-impl Compared {
-    fn unreadable(a: Option<Error>, b: Option<Error>) -> Self {
-        let reason = |error: Option<Error>| error.map_or_else(String::new, |e| e.reason().to_string());
-        Compared::Unreadable(reason(a), reason(b))
-    }
+    /// The error of each side that is unreadable.
+    Unreadable([Option<Error>; 2]),
 }
 
 /// Reports differences of one object, and counts it and its attributes.
@@ -470,7 +459,7 @@ pub(super) fn report(
 ) -> Result<()> {
     let mut own = None;
     let mut attributes = BTreeSet::new();
-    for Difference { path, attribute, what, a, b, values, shape } in differences {
+    for Difference { path, attribute, what, a, b, values, shape, causes } in differences {
         let unreadable = what == "unreadable";
         let subject = match (&attribute, unreadable) {
             (_, true) => Subject::Unreadable,
@@ -499,13 +488,14 @@ pub(super) fn report(
             floats: tally.largest.is_some_and(|gap| !matches!(gap, hyperslab_model::Gap::Int(_))),
             tally,
         });
-        reporter.report(Found { path, subject, on, what, a, b, values })?;
+        reporter.report(Found { path, subject, on, what, a, b, values, causes })?;
     }
     Ok(())
 }
 
-fn difference(path: &NodePath, what: &'static str, a: String, b: String) -> Difference {
-    Difference { path: path.clone(), attribute: None, what, a, b, values: None, shape: Vec::new() }
+/// An object that one or both stores cannot read.
+fn unreadable(path: &NodePath, errors: [Option<Error>; 2]) -> Difference {
+    Difference::unreadable(path, errors.map(|error| error.map(|e| (e.kind(), e.reason().to_string()))))
 }
 
 /// The index of an element along each dimension, from its row-major number.

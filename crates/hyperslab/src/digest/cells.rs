@@ -1,7 +1,7 @@
 //! The digest of cells of sparse arrays: each column as an array, sorted.
 
 use super::element::{Hashing, head};
-use super::{Line, LineContent};
+use super::{Line, LineContent, failure};
 use crate::cells::{CellColumn, CellQuery, CellSource};
 use crate::source::{Handle, Source};
 use crate::strings::with_slashes;
@@ -17,12 +17,11 @@ pub(super) fn lines(
     hashed: &mut dyn FnMut(&NodePath, u64),
     lines: &mut Vec<Line>,
 ) -> Vec<NodePath> {
-    let error = |error: &Error| LineContent::Error { kind: "array", reason: error.reason().to_string() };
     let cells = match source.cells(group) {
         Ok(Some(cells)) => cells,
         Ok(None) => return Vec::new(),
         Err(reason) => {
-            lines.push(Line::new(group.path.to_string(), error(&reason)));
+            lines.push(Line::new(group.path.to_string(), failure("array", &reason)));
             return Vec::new();
         }
     };
@@ -41,7 +40,7 @@ pub(super) fn lines(
             Line::new(with_slashes(path(column).as_str()), content)
         })),
         Err(reason) => lines.extend(
-            columns.iter().map(|column| Line::new(with_slashes(path(column).as_str()), error(&reason))),
+            columns.iter().map(|column| Line::new(with_slashes(path(column).as_str()), failure("array", &reason))),
         ),
     }
     columns.iter().map(|column| group.path.child(&column.name)).collect()

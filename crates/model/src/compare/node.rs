@@ -1,6 +1,6 @@
 //! The differences between two objects.
 
-use super::{Difference, MAX_TOLD, Rules, Tally, UNREADABLE};
+use super::{Difference, MAX_TOLD, Rules, Tally};
 use crate::rows::are_zero;
 use crate::{
     Attribute, Attributes, Cells, Column, Datatype, DimCoord, Dimension, Elements, Extent, Fill, Link,
@@ -65,11 +65,7 @@ impl Comparison<'_> {
     pub(super) fn nodes(&mut self, a: &Node, b: &Node) {
         match (a, b) {
             (Node::Unreadable(_), _) | (_, Node::Unreadable(_)) => {
-                let reason = |node: &Node| match node {
-                    Node::Unreadable(unreadable) => unreadable.reason.clone(),
-                    _ => String::new(),
-                };
-                self.push(None, UNREADABLE, reason(a), reason(b));
+                self.push_unreadable(None, [a, b].map(Node::unreadable));
             }
             (Node::Link(a), Node::Link(b)) => {
                 let same = match (a, b) {
@@ -246,11 +242,7 @@ impl Comparison<'_> {
         let (x, y) = match (a, b) {
             (Ok(x), Ok(y)) => (x, y),
             (a, b) => {
-                let reason = |of: &Result<Attribute, Unreadable>| match of {
-                    Ok(_) => String::new(),
-                    Err(unreadable) => unreadable.reason.clone(),
-                };
-                return self.push(Some(name), UNREADABLE, reason(a), reason(b));
+                return self.push_unreadable(Some(name), [a, b].map(|side| side.as_ref().err()));
             }
         };
         self.types(Some(name), Some(&x.datatype), Some(&y.datatype));
@@ -316,14 +308,12 @@ impl Comparison<'_> {
 
     pub(super) fn push(&mut self, attribute: Option<&str>, what: &'static str, a: String, b: String) {
         let attribute = attribute.map(Into::into);
-        self.found.push(Difference {
-            path: self.path.clone(),
-            attribute,
-            what,
-            a,
-            b,
-            values: None,
-            shape: Vec::new(),
-        });
+        self.found.push(Difference { attribute, ..Difference::new(self.path, what, a, b) });
+    }
+
+    fn push_unreadable(&mut self, attribute: Option<&str>, sides: [Option<&Unreadable>; 2]) {
+        let attribute = attribute.map(Into::into);
+        let errors = sides.map(|side| side.map(|side| (side.kind, side.reason.clone())));
+        self.found.push(Difference { attribute, ..Difference::unreadable(self.path, errors) });
     }
 }
