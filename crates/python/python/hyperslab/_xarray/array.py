@@ -31,13 +31,12 @@ _ELEMENTS_A_POINT = 8
 class LazyArray(BackendArray):
     """An array that is read when its elements are requested. It can be pickled if the store was opened by a path."""
 
-    __slots__ = ("_array", "_cast", "_early", "dtype", "shape")
+    __slots__ = ("_array", "_cast", "dtype", "shape")
 
     def __init__(self, array: Array) -> None:
         self._array = array
         self.shape = array.shape
         self.dtype, self._cast = _shown(array)
-        self._early: np.ndarray | None = None
 
     @property
     def has_counts_of_nat(self) -> bool:
@@ -49,10 +48,9 @@ class LazyArray(BackendArray):
         """Whether stored elements are not floats, but xarray represents the missing ones as NaN."""
         return self._cast and self.dtype.kind in "fO" and self._array.datatype.startswith("nullable(") and self._array.dtype.kind in "biu"
 
-    def read_early(self) -> None:
-        """Read all elements now, and keep them until all are requested. Errors occur here, where the array can still be left out."""
-        if len(self.shape) == 1:
-            self._early = self._read((slice(None),))
+    def read(self) -> np.ndarray:
+        """Read all elements."""
+        return self._read((slice(None),) * len(self.shape))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LazyArray, (self._array,))
@@ -66,12 +64,7 @@ class LazyArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray:
-        early = self._early
-        if early is None:
-            read, is_shaped = self._array[key], False
-        else:
-            # Only one-dimensional arrays are read early, for which keys have the same meaning as in NumPy.
-            read, is_shaped = early[key], True
+        read = self._array[key]
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             if self._cast and isinstance(read, np.generic) and read.dtype.names is None and self.dtype.kind != "O":
                 return self._shaped(np.asarray(read))
@@ -79,11 +72,7 @@ class LazyArray(BackendArray):
             one = np.empty(1, self.dtype)
             one[0] = as_complex(read)
             return one.reshape(())
-        if not is_shaped:
-            return self._shaped(read)
-        if read.shape == self.shape:
-            self._early = None
-        return read.copy()
+        return self._shaped(read)
 
     def _shaped(self, read: np.ndarray) -> np.ndarray:
         if not self._cast:

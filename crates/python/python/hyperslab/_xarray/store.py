@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 from xarray.backends.common import AbstractDataStore
-from xarray.core.indexing import LazilyIndexedArray
+from xarray.core.indexing import BasicIndexer, LazilyIndexedArray
 from xarray.core.variable import Variable
 
 from .. import _hyperslab
@@ -90,12 +91,15 @@ class GroupStore(AbstractDataStore):
             from .zarr import read_ahead
 
             read_ahead(self._group, [array.path for array in opened.values()])
-        ahead = self._read_ahead({name: array for name, array in opened.items() if names[name] == (name,)})
+        indexes = {name: array for name, array in opened.items() if names[name] == (name,) and len(array.shape) == 1}
+        ahead = self._read_ahead(indexes)
         variables = {}
         for name, array in opened.items():
             try:
-                lazy = ahead[name].result() if name in ahead else _lazy(array, is_index=names[name] == (name,))
-                variables[name] = self._variable(lazy, array, names[name])
+                lazy = LazyArray(array)
+                # xarray reads all of an index anyway after this engine has returned. Here it can still be left out.
+                values = ahead[name].result() if name in ahead else lazy.read() if name in indexes else None
+                variables[name] = self._variable(array, names[name], lazy, values)
             except Exception as error:
                 self.leave_out(array.path, error)
         return variables
@@ -110,7 +114,7 @@ class GroupStore(AbstractDataStore):
         from .._folders import REQUESTS
 
         with ThreadPoolExecutor(min(len(indexes), REQUESTS)) as threads:
-            return {name: threads.submit(_lazy, array, is_index=True) for name, array in indexes.items()}
+            return {name: threads.submit(LazyArray(array).read) for name, array in indexes.items()}
 
     def leave_out(self, path: str, error: Exception) -> None:
         """Warn that a variable is missing. Transient errors are raised instead: a dataset must not depend on the network."""
@@ -168,7 +172,7 @@ class GroupStore(AbstractDataStore):
             name: _filled(dims, _shape(opened[name]), by_length) if None in dims else dims for name, dims in named.items()
         }
 
-    def _variable(self, lazy: LazyArray, array: Array, dims: tuple[str, ...]) -> Variable:
+    def _variable(self, array: Array, dims: tuple[str, ...], lazy: LazyArray, values: np.ndarray | None) -> Variable:
         try:
             attributes = array.attributes()
         except (Error, ValueError, TypeError) as error:
@@ -198,7 +202,9 @@ class GroupStore(AbstractDataStore):
             attributes.setdefault("_FillValue", np.iinfo(lazy.dtype).min)
         for name, why in array.unreadable_attributes():
             self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
-        elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy)
+        elements: Any = values
+        if elements is None:
+            elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy, _whole(len(lazy.shape)))
         return Variable(dims, elements, attributes, encoding, fastpath=True)
 
     def _add_counted(self, array: Array, attributes: dict[str, Any]) -> None:
@@ -230,12 +236,10 @@ class GroupStore(AbstractDataStore):
         attributes["flag_meanings"] = " ".join(members)
 
 
-def _lazy(array: Array, *, is_index: bool) -> LazyArray:
-    """The elements of an array. An index is read now, as xarray reads all of it anyway after this engine has returned."""
-    lazy = LazyArray(array)
-    if is_index:
-        lazy.read_early()
-    return lazy
+@cache
+def _whole(dimensions: int) -> BasicIndexer:
+    """The indexer of all elements."""
+    return BasicIndexer((slice(None),) * dimensions)
 
 
 def _names(array: Array) -> tuple[Any, ...]:
