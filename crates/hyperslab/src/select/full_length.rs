@@ -15,7 +15,7 @@ use hyperslab_model::rows::{place_rows, push_zero};
 use hyperslab_model::{
     Dimension, Elements, Extent, Fill, Node, NodeKind, NodePath, Reference, Shape, Values,
 };
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A source in which arrays that are shorter than their unlimited dimensions are extended to the full length, with fill
 /// values after the stored elements, as the NetCDF library shows them. It is meant for reading; verbs that compare or
@@ -48,9 +48,14 @@ impl FullLength {
         Arc::new(FullLength::new(source))
     }
 
+    /// The lengths of all dimensions that can grow, if they were already needed.
+    fn known(&self) -> MutexGuard<'_, Option<Arc<Growing>>> {
+        self.growing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The lengths of all dimensions that can grow.
     fn growing(&self) -> Result<Arc<Growing>> {
-        let mut known = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         if let Some(known) = &*known {
             return Ok(Arc::clone(known));
         }
@@ -115,6 +120,10 @@ impl SourceView for FullLength {
     }
 
     fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
+        // In most files all arrays have the lengths of their dimensions, which are known once a group was listed.
+        if self.known().as_ref().is_some_and(|growing| !growing.is_uneven()) {
+            return Ok(array);
+        }
         let Item::Array { kind, shape, .. } = self.source.find(&object.path)?.item else { return Ok(array) };
         let Some(extents) = self.full(&object.path, kind, shape.dims())? else { return Ok(array) };
         let fill = fill(&self.source.load(object)?, &*array, self.dialect())?;

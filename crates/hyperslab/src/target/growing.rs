@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Growing {
     sizes: FxHashMap<NodePath, u64>,
     with_arrays: FxHashSet<NodePath>,
+    is_uneven: bool,
 }
 
 impl Growing {
@@ -20,7 +21,10 @@ impl Growing {
             return;
         }
         match self.sizes.get_mut(dimension) {
-            Some(size) => *size = extent.current().max(*size),
+            Some(size) => {
+                self.is_uneven |= *size != extent.current();
+                *size = extent.current().max(*size);
+            }
             None => drop(self.sizes.insert(dimension.clone(), extent.current())),
         }
     }
@@ -36,6 +40,11 @@ impl Growing {
     /// dimensions of their own take its name and length from these arrays.
     pub fn has_arrays(&self, dimension: &NodePath) -> bool {
         self.with_arrays.contains(dimension)
+    }
+
+    /// Whether arrays along the same dimension have different extents.
+    pub fn is_uneven(&self) -> bool {
+        self.is_uneven
     }
 
     /// Whether no dimension can grow.

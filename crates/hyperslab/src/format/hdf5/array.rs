@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Hdf5Array {
     source: Arc<Hdf5Source>,
     opened: Arc<OpenedDataset>,
-    /// In a remote file, this is opened only when needed, since the index of its chunks may take several requests.
+    /// Opened only when needed, since the index of the chunks may be large, and take several requests in a remote file.
     array: OnceLock<Array>,
     chunk: Vec<u64>,
 }
@@ -30,12 +30,9 @@ impl Hdf5Array {
             Some(chunk) => chunk.to_vec(),
             None => vec![1; dataset.extents().map_or(0, <[u64]>::len)],
         };
-        let is_far = source.file.is_far();
-        let found = Hdf5Array { source, opened, array: OnceLock::new(), chunk };
-        if !is_far {
-            found.array()?;
-        }
-        Ok(found)
+        let element = source.file.converter(dataset.datatype())?;
+        check_rows(&opened.datatype, element.row_size())?;
+        Ok(Hdf5Array { source, opened, array: OnceLock::new(), chunk })
     }
 
     /// The elements.
@@ -43,9 +40,7 @@ impl Hdf5Array {
         if let Some(array) = self.array.get() {
             return Ok(array);
         }
-        let OpenedDataset { dataset, datatype, .. } = &*self.opened;
-        let array = dataset.array(&self.source.file)?;
-        check_rows(datatype, array.row_size())?;
+        let array = self.dataset().array(&self.source.file)?;
         Ok(self.array.get_or_init(|| array))
     }
 
