@@ -53,3 +53,9 @@ pub(crate) fn open_joined(py: Python<'_>, joining: Joining) -> PyResult<File> {
 pub(crate) fn stores_like(py: Python<'_>, pattern: &str) -> PyResult<Vec<String>> {
     run(py, 0, |_| matching(pattern))
 }
+
+/// Whether a path has wildcards or alternatives.
+#[pyfunction]
+pub(crate) fn is_pattern(path: &str) -> bool {
+    hyperslab::location::is_pattern(path)
+}

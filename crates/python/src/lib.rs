@@ -56,7 +56,7 @@ mod _hyperslab {
     #[pymodule_export]
     use crate::file::{File, open};
     #[pymodule_export]
-    use crate::joining::{open_joined, stores_like};
+    use crate::joining::{is_pattern, open_joined, stores_like};
     #[pymodule_export]
     use crate::references::add_references;
     #[pymodule_export]

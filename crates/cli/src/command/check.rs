@@ -83,7 +83,7 @@ struct Contract {
 }
 
 impl Contract {
-    /// Reads the document. A document with errors is rejected, since it would check too little.
+    /// Reads the document.
     fn read(file: &str, args: &Check, common: &Common) -> Result<Contract> {
         let open = common.open_options();
         let text: Box<dyn ReadAt> = match file {
@@ -92,11 +92,8 @@ impl Contract {
         };
         let Check { strict, lenient, pure, quick, .. } = *args;
         let document = document(&*text, &open, &CheckOptions { strict, lenient, pure, quick })?;
-        let source = document.source.ok_or_else(|| {
-            let errors = document.report.count(Severity::Error);
-            let errors = if errors == 1 { "1 error".into() } else { format!("{errors} errors") };
-            Error::malformed(format!("the contract document has {errors}"))
-                .with_hint(format_args!("`hyperslab check {file}` shows them"))
+        let source = document.into_contract().map_err(|error| {
+            error.with_hint(format_args!("`hyperslab check {file}` shows the errors"))
         })?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
     }

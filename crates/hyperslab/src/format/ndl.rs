@@ -72,6 +72,22 @@ pub struct Document {
     pub source: Option<Arc<dyn Source>>,
 }
 
+impl Document {
+    /// The content, to check data against.
+    ///
+    /// # Errors
+    /// If the document has errors, since it would check too little.
+    pub fn into_contract(self) -> Result<Arc<dyn Source>> {
+        self.source.ok_or_else(|| {
+            let errors = match self.report.count(Severity::Error) {
+                1 => "1 error".to_owned(),
+                more => format!("{more} errors"),
+            };
+            Error::malformed(format!("the contract document has {errors}"))
+        })
+    }
+}
+
 /// Reads a document.
 ///
 /// # Errors

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -76,7 +75,7 @@ def open_joined(
 
 def _group_at(root: Group, path: str | None) -> Group:
     """The group at a path; the root for an array or a pattern."""
-    if path is None or (path not in root and (glob.has_magic(path) or "{" in path)):
+    if path is None or (path not in root and _hyperslab.is_pattern(path)):
         return root
     found = root[path]
     return found if isinstance(found, Group) else root
@@ -115,7 +114,7 @@ def stores_and_path(sources: Any) -> tuple[list[str], str | None]:
         if "://" in text:
             raise ArgumentError(f"{text} is not a local path, and only local files and folders can be joined")
         found = _hyperslab.stores_like(text)
-        if found == [text] and glob.has_magic(text) and not os.path.exists(_hyperslab.locate(text)[0]):
+        if found == [text] and _hyperslab.is_pattern(text) and not os.path.exists(_hyperslab.locate(text)[0]):
             raise NoFileError(f"{text}: nothing matches")
         for store, path in map(_hyperslab.locate, found):
             stores.append(store)

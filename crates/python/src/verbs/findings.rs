@@ -9,7 +9,7 @@ use hyperslab::check::{
     Spot, StandardNames, against, check as check_path, check_conventions, check_location, specification,
     without_spare,
 };
-use hyperslab::create::document;
+use hyperslab::create::{Document, document};
 use hyperslab::ndl::{self, Diagnostic};
 use hyperslab::{Error, FileStorage, OpenOptions, Result, Severity, open};
 use pyo3::prelude::*;
@@ -64,12 +64,8 @@ impl Checking {
         };
         if let Some(contract) = &self.against {
             let found = document(&FileStorage::open(contract)?, open_options, &options);
-            let found = found.map_err(|error| error.in_file(contract.display()))?;
-            let contract = found.source.ok_or_else(|| {
-                let errors = found.report.count(Severity::Error);
-                let noun = if errors == 1 { "error" } else { "errors" };
-                Error::malformed(format!("the contract has {errors} {noun}")).in_file(contract.display())
-            })?;
+            let found = found.and_then(Document::into_contract);
+            let contract = found.map_err(|error| error.in_file(contract.display()))?;
             let data = open(&only_path(location)?, open_options)?;
             return against(&*data, &*contract, &AgainstOptions { unnamed: self.verbose });
         }
