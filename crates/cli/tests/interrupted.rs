@@ -118,7 +118,7 @@ fn ctrl_c_stops_a_conversion_that_can_be_resumed_and_leaves_no_partial_answer() 
         assert!(messages.starts_with("error: interrupted"), "{messages}");
         // If parts were finished, the message states what remains and where.
         let is_said = messages.contains(".x.zarr.hyperslab-partial; remove that folder to discard them\n");
-        assert_eq!(is_said, messages.contains("--resume goes on from"), "{messages}");
+        assert_eq!(is_said, messages.contains("--resume continues from"), "{messages}");
         assert_eq!(is_said, folder.join(".x.zarr.hyperslab-partial").exists(), "{messages}");
         assert!(!folder.join("x.zarr").exists());
         let mut again = args.to_vec();
