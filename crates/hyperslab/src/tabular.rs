@@ -19,12 +19,15 @@ use hyperslab_core::Result;
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Member, Values};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A table whose rows are read on demand.
 #[allow(missing_debug_implementations, reason = "rows are read from a source, which has no text form")]
 pub struct Tabular<'a> {
     columns: Vec<TabularColumn>,
     content: Content<'a>,
+    /// The number of strings that were escaped so far.
+    escaped: AtomicU64,
 }
 
 /// A column of a table.
@@ -122,7 +125,7 @@ impl<'a> Tabular<'a> {
             columns.push(TabularColumn { name: names.add(name), datatype, is_ordered });
             parts.push(part);
         });
-        Tabular { columns, content: Content::Array { view, axes, parts } }
+        Tabular { columns, content: Content::Array { view, axes, parts }, escaped: AtomicU64::new(0) }
     }
 
     /// The cells of a sparse array.
@@ -133,7 +136,11 @@ impl<'a> Tabular<'a> {
             datatype: Arc::clone(&column.datatype),
             is_ordered: column.is_ordered,
         };
-        Tabular { columns: cells.columns().into_iter().map(column).collect(), content: Content::Cells(cells) }
+        Tabular {
+            columns: cells.columns().into_iter().map(column).collect(),
+            content: Content::Cells(cells),
+            escaped: AtomicU64::new(0),
+        }
     }
 
     /// The name of the array or attribute; empty for cells.
@@ -157,6 +164,19 @@ impl<'a> Tabular<'a> {
             Content::Array { axes, .. } => axes.len(),
             Content::Cells(_) => 0,
         }
+    }
+
+    /// The text of a cell, as in [`plain`]. Strings that are escaped are counted.
+    pub fn text(&self, element: ElementRef<'_>) -> String {
+        if matches!(element.get(), Element::Text(bytes) if str::from_utf8(bytes).is_err()) {
+            self.escaped.fetch_add(1, Ordering::Relaxed);
+        }
+        plain(element)
+    }
+
+    /// The number of strings that were written so far and are not UTF-8, so that some of their bytes were escaped.
+    pub fn escaped(&self) -> u64 {
+        self.escaped.load(Ordering::Relaxed)
     }
 
     /// Reads the rows in order, in batches that fit into the memory.

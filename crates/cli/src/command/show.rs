@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
             if let Some(note) = words::encoded(&cells.encoded) {
                 messages.note(&note);
             }
-            cells_in(form, &cells, (paint, common.pool()), out).map_err(|error| error.in_object(&cells.name))
+            cells_in(form, &cells, (paint, common.pool(), messages), out)
+                .map_err(|error| error.in_object(&cells.name))
         }
         Ok(Found::Array(view)) => {
             if !view.missing.is_empty() {
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
                 messages
                     .note(&format!("only the first and last of {all} elements are shown; --all shows all"));
             }
-            array_in((form, args.decode), *view, (paint, common), out)
+            array_in((form, args.decode), *view, (paint, common, messages), out)
         }
         Err(error) => Err(error),
     };
@@ -96,40 +97,56 @@ pub(crate) fn run(args: &Show, common: &Common, messages: &Messages, out: &mut O
 fn array_in(
     (form, is_decoded): (Form, bool),
     view: View,
-    (paint, common): (bool, &Common),
+    (paint, common, messages): (bool, &Common, &Messages),
     out: &mut Out<'_>,
 ) -> Result<()> {
     match form {
         Form::Table => table::write(&view.read()?, paint, out),
-        Form::Csv => separated::write(&Tabular::of_array(&view), ',', out),
-        Form::Tsv => separated::write(&Tabular::of_array(&view), '\t', out),
         // A single value has no columns.
         Form::Json if view.axes.is_empty() || view.is_attribute() => json::lists(&view.read()?, out),
         Form::Json => json::records(&Tabular::of_array(&view), out),
         Form::Lists => json::lists(&view.read()?, out),
         Form::Matrix => separated::matrix(&view.read()?, out),
-        #[cfg(feature = "arrow")]
-        Form::Parquet => write_parquet(&Tabular::of_array(&view), common.pool(), out),
-        #[cfg(feature = "arrow")]
-        Form::Arrow => write_arrow(&Tabular::of_array(&view), out),
         Form::Npy => npy::write(view.read()?, (is_decoded, common.raw), out),
         Form::Raw => npy::write_raw(view.read()?, is_decoded, out),
+        _ => tabular_in(form, &Tabular::of_array(&view), (common.pool(), messages), out),
     }
 }
 
-fn cells_in(form: Form, cells: &ShownCells, (paint, pool): (bool, &Pool), out: &mut Out<'_>) -> Result<()> {
+fn cells_in(
+    form: Form,
+    cells: &ShownCells,
+    (paint, pool, messages): (bool, &Pool, &Messages),
+    out: &mut Out<'_>,
+) -> Result<()> {
     match form {
         Form::Table => table::cells(cells, paint, out),
-        Form::Csv => separated::write(&Tabular::of_cells(cells), ',', out),
-        Form::Tsv => separated::write(&Tabular::of_cells(cells), '\t', out),
         Form::Json => json::records(&Tabular::of_cells(cells), out),
-        #[cfg(feature = "arrow")]
-        Form::Parquet => write_parquet(&Tabular::of_cells(cells), pool, out),
-        #[cfg(feature = "arrow")]
-        Form::Arrow => write_arrow(&Tabular::of_cells(cells), out),
         Form::Lists | Form::Matrix | Form::Npy | Form::Raw => {
             let detail = "cells of a sparse array have columns of different types";
             Err(Error::unsupported(detail).with_hint("use --as csv or --as json"))
         }
+        _ => tabular_in(form, &Tabular::of_cells(cells), (pool, messages), out),
     }
+}
+
+/// Writes a table in a form whose strings are text.
+fn tabular_in(
+    form: Form,
+    tabular: &Tabular<'_>,
+    (pool, messages): (&Pool, &Messages),
+    out: &mut Out<'_>,
+) -> Result<()> {
+    match form {
+        #[cfg(feature = "arrow")]
+        Form::Parquet => write_parquet(tabular, pool, out)?,
+        #[cfg(feature = "arrow")]
+        Form::Arrow => write_arrow(tabular, out)?,
+        Form::Tsv => separated::write(tabular, '\t', out)?,
+        _ => separated::write(tabular, ',', out)?,
+    }
+    if let Some(note) = words::escaped(tabular.escaped()) {
+        messages.note(&note);
+    }
+    Ok(())
 }

@@ -32,11 +32,11 @@ use std::sync::Arc;
 const BATCH_ROWS: usize = 1 << 17;
 
 /// Where batches are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+#[derive(Clone, Copy)]
+pub(super) enum Home<'a> {
     /// In a file: enumeration values become their names, since all batches would need the same dictionary, and bytes
-    /// that are not UTF-8 are escaped, as in other table files.
-    File,
+    /// that are not UTF-8 are escaped, as in other table files. The table counts the strings.
+    File(&'a Tabular<'a>),
     /// In memory: enumerations become dictionaries, and bytes that are not UTF-8 are an error.
     Memory,
 }
@@ -46,16 +46,16 @@ pub(super) enum Home {
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
 pub fn write_arrow(tabular: &Tabular<'_>, out: &mut dyn Write) -> Result<()> {
-    let schema = schema(tabular, Home::File);
+    let schema = schema(tabular, Home::File(tabular));
     let mut writer = arrow_ipc::writer::FileWriter::try_new(out, &schema).map_err(failed)?;
-    record_batches(tabular, &schema, Home::File, &mut |batch| {
+    record_batches(tabular, &schema, Home::File(tabular), &mut |batch| {
         writer.write(&batch.arrays()?).map_err(failed)
     })?;
     writer.finish().map_err(failed)
 }
 
 /// The columns of a table.
-pub(super) fn schema(tabular: &Tabular<'_>, home: Home) -> SchemaRef {
+pub(super) fn schema(tabular: &Tabular<'_>, home: Home<'_>) -> SchemaRef {
     let field = |column: &TabularColumn| {
         let is_nullable = has_nulls(&column.datatype);
         let field = Field::new(&column.name, data_type(&column.datatype, home), is_nullable);
@@ -71,11 +71,11 @@ fn has_nulls(datatype: &Datatype) -> bool {
 }
 
 /// The Arrow type of elements.
-fn data_type(datatype: &Datatype, home: Home) -> DataType {
+fn data_type(datatype: &Datatype, home: Home<'_>) -> DataType {
     let item = |of: &Datatype| Arc::new(Field::new_list_field(data_type(of, home), true));
     match datatype.non_null() {
-        of if home == Home::Memory && is_boolean(of) => DataType::Boolean,
-        Datatype::Enum { .. } if home == Home::Memory => {
+        of if matches!(home, Home::Memory) && is_boolean(of) => DataType::Boolean,
+        Datatype::Enum { .. } if matches!(home, Home::Memory) => {
             DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::LargeUtf8))
         }
         Datatype::Int { bits, signed: true } => match bits.div_ceil(8) {
@@ -170,7 +170,7 @@ pub(super) enum Column<'a> {
     /// Coordinates, by the positions of the rows.
     Coordinates {
         all: Elements<'a>,
-        home: Home,
+        home: Home<'a>,
         positions: Repeated,
     },
     /// The positions in the array.
@@ -178,7 +178,7 @@ pub(super) enum Column<'a> {
         axis: &'a crate::show::ShownAxis,
         positions: Repeated,
     },
-    Own(Elements<'a>, Home),
+    Own(Elements<'a>, Home<'a>),
 }
 
 impl Rows<'_> {
@@ -268,7 +268,7 @@ impl Iterator for Repeated {
 pub(super) fn record_batches(
     tabular: &Tabular<'_>,
     schema: &SchemaRef,
-    home: Home,
+    home: Home<'_>,
     take: &mut dyn FnMut(Rows<'_>) -> Result<()>,
 ) -> Result<()> {
     tabular.batches(&mut |batch| {
@@ -298,7 +298,7 @@ pub(super) fn record_batches(
 fn part<'b>(
     column: &'b BatchColumn<'_>,
     own: &mut Elements<'b>,
-    home: Home,
+    home: Home<'b>,
     (done, len): (usize, usize),
 ) -> Column<'b> {
     let BatchColumn::Coordinates { axis, start, stride } = column else {

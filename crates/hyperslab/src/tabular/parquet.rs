@@ -26,9 +26,9 @@ const COLUMN_MEMORY: u64 = 16 << 20;
 /// # Errors
 /// If the elements cannot be read, or the file cannot be written.
 pub fn write_parquet(tabular: &Tabular<'_>, pool: &Pool, out: &mut dyn Write) -> Result<()> {
-    let schema = schema(tabular, Home::File);
+    let schema = schema(tabular, Home::File(tabular));
     let mut file = ParquetFile::new(&schema)?;
-    record_batches(tabular, &schema, Home::File, &mut |rows| {
+    record_batches(tabular, &schema, Home::File(tabular), &mut |rows| {
         file.add(&rows, &schema, pool)?;
         if file.rows >= GROUP_ROWS {
             file.end_group()?;

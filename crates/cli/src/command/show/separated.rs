@@ -13,7 +13,7 @@ pub(super) fn write(tabular: &Tabular<'_>, separator: char, out: &mut Out<'_>) -
     let is_terminal = out.is_terminal();
     let names = tabular.columns().iter().map(|column| field(&column.name, separator, is_terminal));
     writeln!(out, "{}", names.collect::<Vec<_>>().join(&separator.to_string()))?;
-    let text = |element: ElementRef<'_>| cell(element, separator, is_terminal);
+    let text = |element: ElementRef<'_>| cell(element, &|of| tabular.text(of), separator, is_terminal);
     let mut line = String::new();
     each_row(tabular, &text, &mut |cells| {
         line.clear();
@@ -59,7 +59,7 @@ fn push<'a>(line: &mut String, elements: impl Iterator<Item = ElementRef<'a>>, i
         if index > 0 {
             line.push(',');
         }
-        line.push_str(&cell(element, ',', is_terminal));
+        line.push_str(&cell(element, &plain, ',', is_terminal));
     }
     end(line);
 }
@@ -73,10 +73,15 @@ fn end(line: &mut String) {
 }
 
 /// An element as a field; empty for a null.
-fn cell(element: ElementRef<'_>, separator: char, is_terminal: bool) -> String {
+fn cell(
+    element: ElementRef<'_>,
+    text: &dyn Fn(ElementRef<'_>) -> String,
+    separator: char,
+    is_terminal: bool,
+) -> String {
     match element.get() {
         Element::Null => String::new(),
-        _ => field(&plain(element), separator, is_terminal),
+        _ => field(&text(element), separator, is_terminal),
     }
 }
 

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The elements as an array.
-pub(super) fn array(elements: Elements<'_>, home: Home) -> Result<ArrayRef> {
+pub(super) fn array(elements: Elements<'_>, home: Home<'_>) -> Result<ArrayRef> {
     if let Some(numbers) = numbers(&elements) {
         return Ok(numbers);
     }
@@ -57,7 +57,7 @@ fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
         Datatype::Float(Float::Half) => rows!(Float16Type, half::f16),
         Datatype::Float(Float::Single) => rows!(Float32Type, f32),
         Datatype::Float(Float::Double) => rows!(Float64Type, f64),
-        Datatype::Int { signed: true, .. } => match data_type(elements.datatype(), Home::File) {
+        Datatype::Int { signed: true, .. } => match data_type(elements.datatype(), Home::Memory) {
             DataType::Int8 => rows!(Int8Type, i8),
             DataType::Int16 => rows!(Int16Type, i16),
             DataType::Int32 => rows!(Int32Type, i32),
@@ -65,7 +65,7 @@ fn numbers(elements: &Elements<'_>) -> Option<ArrayRef> {
             _ => return None,
         },
         Datatype::Int { signed: false, .. } | Datatype::Time { .. } => {
-            match data_type(elements.datatype(), Home::File) {
+            match data_type(elements.datatype(), Home::Memory) {
                 DataType::UInt8 => rows!(UInt8Type, u8),
                 DataType::UInt16 => rows!(UInt16Type, u16),
                 DataType::UInt32 => rows!(UInt32Type, u32),
@@ -95,7 +95,7 @@ fn primitive<T: ArrowPrimitiveType>(
 }
 
 /// Cells, some of which may be null, as an array.
-fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
+fn of_cells(datatype: &Datatype, cells: &[Option<ElementRef<'_>>], home: Home<'_>) -> Result<ArrayRef> {
     let kind = data_type(datatype, home);
     Ok(match &kind {
         DataType::Boolean => {
@@ -199,7 +199,7 @@ fn opaque(size: i32, cells: &[Option<ElementRef<'_>>]) -> Result<ArrayRef> {
     Ok(Arc::new(built.finish()))
 }
 
-fn texts(cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
+fn texts(cells: &[Option<ElementRef<'_>>], home: Home<'_>) -> Result<ArrayRef> {
     let mut built = LargeStringBuilder::new();
     for cell in cells {
         let Some(cell) = cell else {
@@ -210,7 +210,7 @@ fn texts(cells: &[Option<ElementRef<'_>>], home: Home) -> Result<ArrayRef> {
             Element::Null | Element::Reference(Reference::Null) => built.append_null(),
             Element::Text(bytes) => match (str::from_utf8(bytes), home) {
                 (Ok(text), _) => built.append_value(text),
-                (Err(_), Home::File) => built.append_value(plain(*cell)),
+                (Err(_), Home::File(table)) => built.append_value(table.text(*cell)),
                 (Err(_), Home::Memory) => {
                     let shown = plain(*cell);
                     return Err(Error::malformed(format!("the text {shown} is not UTF-8"))
@@ -250,7 +250,7 @@ fn lists(
     datatype: &Datatype,
     item: &Arc<Field>,
     cells: &[Option<ElementRef<'_>>],
-    home: Home,
+    home: Home<'_>,
 ) -> Result<ArrayRef> {
     let (base, inside) = match datatype.non_null() {
         Datatype::Vlen(base) => (&**base, &[][..]),
@@ -298,7 +298,7 @@ fn structs(
     datatype: &Datatype,
     fields: &Fields,
     cells: &[Option<ElementRef<'_>>],
-    home: Home,
+    home: Home<'_>,
 ) -> Result<ArrayRef> {
     let valid: Vec<bool> = cells.iter().map(|cell| value(cell).is_some()).collect();
     let columns = match datatype.non_null() {
