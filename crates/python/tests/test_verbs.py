@@ -526,3 +526,19 @@ def test_ctrl_c_stops_a_verb(large: Path, other: Path, tmp_path: Path, verb: str
     # It takes 100 ms on an idle machine with optimised code.
     assert took < 2
     assert not (tmp_path / "large.h5.zarr").exists()
+
+
+@pytest.mark.parametrize("version", ["zarr", "zarr2"])
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[ns]", "m8[25s]"])
+def test_times_of_h5py_are_times_of_zarr(tmp_path: Path, dtype: str, version: str) -> None:
+    times = np.arange(4).astype(dtype)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["times"] = times.astype(h5py.opaque_dtype(times.dtype))
+    hyperslab.convert(tmp_path / "a.h5", tmp_path / "a.zarr", format=version)
+    found = zarr.open_group(tmp_path / "a.zarr", mode="r")["times"]
+    assert found.dtype == times.dtype
+    np.testing.assert_array_equal(found[...], times)
+    hyperslab.convert(tmp_path / "a.zarr", tmp_path / "back.h5")
+    with h5py.File(tmp_path / "back.h5") as file:
+        assert file["times"].id.get_type().get_tag() == f"NUMPY:{times.dtype.str}".encode()
+        np.testing.assert_array_equal(file["times"][...], times)

@@ -49,6 +49,20 @@ pub(crate) fn is_boolean(of: &Datatype) -> bool {
     base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
+/// The unit of the times that opaque elements are, as h5py stores those of NumPy: the tag is the NumPy dtype, such as
+/// `NUMPY:<M8[ns]`. `None` for other elements, other units and another byte order than that of numbers in memory.
+pub(crate) fn tagged_time(of: &Datatype) -> Option<TimeUnit> {
+    let Datatype::Opaque { size: 8, tag } = of.resolved() else { return None };
+    let own = if cfg!(target_endian = "little") { '<' } else { '>' };
+    let dtype = tag.strip_prefix("NUMPY:")?;
+    let kind = dtype.strip_prefix(own).or_else(|| dtype.strip_prefix('='))?;
+    let (duration, unit) = match kind.strip_prefix("M8[") {
+        Some(unit) => (false, unit),
+        None => (true, kind.strip_prefix("m8[")?),
+    };
+    Some(TimeUnit { unit: unit.strip_suffix(']')?.to_owned(), duration })
+}
+
 /// The attributes of numbers that represent datetimes or durations in this unit. Empty if CF has no such unit.
 ///
 /// xarray decodes durations only in one of its own units, which the attribute `dtype` names.

@@ -5,12 +5,12 @@
 
 use crate::format::zarr::read::datatype::{make_utf32, utf32_spans};
 use crate::target::Facts;
-use crate::target::conventions::is_boolean;
+use crate::target::conventions::{is_boolean, tagged_time};
 use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
-    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Pad, Reference, Text, Values,
+    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Pad, Reference, Text, TimeUnit, Values,
 };
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
@@ -105,12 +105,13 @@ impl Lowering {
         of(data_type, trailing, conversion)
     }
 
-    /// The plan for stored elements of this data type. Earlier releases stored booleans as integers and complex numbers
-    /// as compounds, with the same bytes.
+    /// The plan for stored elements of this data type. Earlier releases stored booleans as integers, complex numbers
+    /// as compounds and tagged times as raw bytes, with the same bytes.
     #[must_use]
     pub(in crate::format) fn stored_as(mut self, stored: &DataType) -> Lowering {
         let has_same_bytes = match (&self.data_type, stored) {
             (DataType::Bool, DataType::Integer { bits: 8, .. }) => true,
+            (DataType::DateTime64(_) | DataType::TimeDelta64(_), DataType::Raw { length: 8 }) => true,
             (DataType::Complex(part), DataType::Struct(of)) => {
                 of.packed().fields().iter().map(|field| &field.data_type).eq([&DataType::Float(*part); 2])
             }
@@ -315,16 +316,7 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         Datatype::Complex(Float::Single) => Ok(DataType::Complex(zarr::Float::Float32)),
         Datatype::Complex(Float::Double) => Ok(DataType::Complex(zarr::Float::Float64)),
         Datatype::Bool => Ok(DataType::Bool),
-        Datatype::Datetime(unit) => {
-            let digits = unit.unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-            let (scale, name) = unit.unit.split_at_checked(digits).unwrap_or_default();
-            let scale = if scale.is_empty() { Some(1) } else { scale.parse().ok() };
-            Ok(match scale.and_then(|scale| zarr::TimeUnit::new(name, scale)) {
-                Some(known) if unit.duration => DataType::TimeDelta64(known),
-                Some(known) => DataType::DateTime64(known),
-                None => DataType::Integer { signed: true, bits: 64 },
-            })
-        }
+        Datatype::Datetime(unit) => Ok(time(unit).unwrap_or(DataType::Integer { signed: true, bits: 64 })),
         Datatype::String(Text::Fixed { len, .. }) => {
             Ok(DataType::NullTerminatedBytes { length: (*len).into() })
         }
@@ -349,8 +341,8 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
             element => DataType::Array { element: Box::new(element), shape: shape.clone() },
         }),
         Datatype::Named(_, of) => plain(of, version),
-        Datatype::Opaque { .. }
-        | Datatype::Array { .. }
+        Datatype::Opaque { .. } => tagged_time(of).and_then(|unit| time(&unit)).map_or_else(raw, Ok),
+        Datatype::Array { .. }
         | Datatype::Nullable(_)
         | Datatype::Complex(_)
         | Datatype::String(Text::Variable)
@@ -359,6 +351,15 @@ fn plain(of: &Datatype, version: Version) -> Result<DataType> {
         | Datatype::Reference
         | Datatype::Vlen(_) => raw(),
     }
+}
+
+/// The data type of times in a unit; `None` if Zarr does not have the unit.
+fn time(unit: &TimeUnit) -> Option<DataType> {
+    let digits = unit.unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+    let (scale, name) = unit.unit.split_at_checked(digits).unwrap_or_default();
+    let scale = if scale.is_empty() { Some(1) } else { scale.parse().ok() };
+    let known = zarr::TimeUnit::new(name, scale?)?;
+    Some(if unit.duration { DataType::TimeDelta64(known) } else { DataType::DateTime64(known) })
 }
 
 /// The data type with strings in UTF-32 where the storage says so; `None` if there are no such strings.

@@ -8,7 +8,8 @@ mod registered;
 use self::dimensions::Dimensions;
 use super::lowerings::{
     ARRAY_TYPE, BOOLEAN, COMPLEX, DOMAIN, ENUM, INNER_NAMED_TYPE, LAYOUT, MISSING, NAMED_TYPE, NESTED,
-    NOT_UNICODE, OTHER_TYPE, PADDED, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, UNCONSOLIDATED,
+    NOT_UNICODE, OTHER_TYPE, PADDED, PADDING, REFERENCES, SEQUENCE, SHARDS, SPACES, STRUCT, TAGGED_TIME,
+    UNCONSOLIDATED,
 };
 use super::{CONSOLIDATED, SEPARATOR, attributes, has_records, zarr_python};
 use crate::format::zarr::keep::lowering::Lowering;
@@ -212,6 +213,7 @@ impl<'n> Described<'n> {
             _ if is_same_type => return Ok(()),
             _ if lowering.data_type == DataType::Bool => &BOOLEAN,
             Datatype::Compound(_) if matches!(lowering.data_type, DataType::Complex(_)) => &COMPLEX,
+            Datatype::Opaque { .. } if !matches!(lowering.data_type, DataType::Raw { .. }) => &TAGGED_TIME,
             Datatype::Enum { .. } => &ENUM,
             Datatype::String(Text::Variable) if !self.facts.is_unicode => &NOT_UNICODE,
             Datatype::Vlen(base) if !base.has_slots() => &SEQUENCE,

@@ -9,6 +9,8 @@ lowerings! {
         without a record "booleans", Fate::Changed;
     COMPLEX: "compound of r and i" => "complex numbers", Fate::Restored,
         without a record "complex numbers", Fate::Changed;
+    TAGGED_TIME: "times of NumPy in opaque elements" => "datetimes", Fate::Restored,
+        without a record "datetimes", Fate::Changed;
     ARRAY_TYPE: "array type" => "additional dimensions", Fate::Restored,
         without a record "additional dimensions", Fate::Lost(Loss::Types);
     SEQUENCE: "variable-length sequences" => "variable-length bytes", Fate::Restored,
