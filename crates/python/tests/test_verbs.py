@@ -542,3 +542,16 @@ def test_times_of_h5py_are_times_of_zarr(tmp_path: Path, dtype: str, version: st
     with h5py.File(tmp_path / "back.h5") as file:
         assert file["times"].id.get_type().get_tag() == f"NUMPY:{times.dtype.str}".encode()
         np.testing.assert_array_equal(file["times"][...], times)
+
+
+def test_raw_bytes_of_zarr_python_stay_readable(tmp_path: Path) -> None:
+    elements = np.array([b"abcde", b"fg\0hi"], "V5")
+    with pytest.warns(FutureWarning):  # The form is not registered.
+        zarr.create_array(tmp_path / "a.zarr", name="raw", data=elements, fill_value=np.void(b"empty"))
+    hyperslab.repack(tmp_path / "a.zarr", tmp_path / "b.zarr")
+    hyperslab.convert(tmp_path / "b.zarr", tmp_path / "c.h5")
+    hyperslab.convert(tmp_path / "c.h5", tmp_path / "d.zarr", options={"zarr.struct": "legacy"})
+    for name in ("b.zarr", "d.zarr"):
+        found = zarr.open_group(tmp_path / name, mode="r")["raw"]
+        assert found.dtype == elements.dtype and found.fill_value.tobytes() == b"empty"
+        np.testing.assert_array_equal(found[...], elements)

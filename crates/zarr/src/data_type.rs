@@ -111,6 +111,7 @@ impl DataType {
             DataType::Complex(Float::Float32) => "complex64".into(),
             DataType::Complex(Float::Float64) => "complex128".into(),
             DataType::Complex(part) => format!("complex_{}", part.name()).as_str().into(),
+            DataType::Raw { length: bytes } if form == StructForm::Legacy => length("raw_bytes", *bytes),
             DataType::Raw { length } => format!("r{}", u128::from(*length) * 8).as_str().into(),
             DataType::NullTerminatedBytes { length: bytes } => length("null_terminated_bytes", *bytes),
             DataType::FixedLengthUtf32 { length: points } => {

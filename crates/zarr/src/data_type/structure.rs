@@ -29,15 +29,15 @@ pub struct Field {
     pub byte_order: Option<ByteOrder>,
 }
 
-/// The forms of a struct in metadata of version 3.
+/// The forms of structs and of raw bytes in metadata of version 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StructForm {
-    /// `struct` as registered: fields are objects.
+    /// `struct` as registered: fields are objects. Raw bytes are `r*`, as in the core specification.
     #[default]
     Registered,
     /// The list of NumPy's `descr`, as in the draft of 2022.
     Seed,
-    /// `structured` with pairs. Deprecated: it must not be written.
+    /// The forms of zarr-python: `structured` with pairs, which is deprecated, and `raw_bytes`.
     Legacy,
 }
 
@@ -46,9 +46,10 @@ impl StructForm {
     pub(crate) fn of(data_type: &Json) -> StructForm {
         match data_type {
             Json::Array(_) => StructForm::Seed,
-            Json::Object(object) if object.get("name").and_then(Json::as_str) == Some("structured") => {
-                StructForm::Legacy
-            }
+            Json::Object(object) => match object.get("name").and_then(Json::as_str) {
+                Some("structured" | "raw_bytes") => StructForm::Legacy,
+                _ => StructForm::Registered,
+            },
             _ => StructForm::Registered,
         }
     }

@@ -205,9 +205,7 @@ fn types_and_fill_values_equal_those_of_zarr_python() {
             let ours = data_type.emit(form, ByteOrder::Little).unwrap();
             let again = DataType::parse(&ours, &context.document("data_type")).unwrap();
             assert_eq!(again, data_type);
-            if !told.emit().contains("raw_bytes") {
-                assert_eq!(ours, *told, "{name}");
-            }
+            assert_eq!(ours, *told, "{name}");
             let emitted = data_type.emit_fill(&found).unwrap();
             let returned = data_type.parse_fill(&emitted, V3, &context.document("fill_value")).unwrap();
             assert_eq!(hex(&returned), row, "{name}");

@@ -25,7 +25,7 @@ impl ArrayDefinition {
         let keys = ChunkKeyEncoding::Default(self.separator.unwrap_or(Separator::Slash));
         let fill_value = match (&data_type, self.struct_form) {
             // Readers of only the legacy form expect the output of zarr-python 3.1.
-            (DataType::Struct(_), StructForm::Legacy) => {
+            (DataType::Struct(_) | DataType::Raw { .. }, StructForm::Legacy) => {
                 let byte_order = Some(self.byte_order);
                 Written::fill_value_v2(&Dtype { data_type: data_type.clone(), byte_order }, row)?
             }

@@ -139,7 +139,7 @@ impl<'n> Described<'n> {
             Node::Ndarray(array) => array.dimension,
             _ => None,
         };
-        let (version, struct_form) = (destination.version, struct_form(destination.options)?);
+        let (version, struct_form) = (destination.version, struct_form(destination.options, storage)?);
         Ok(Described {
             path,
             shape,
@@ -322,9 +322,13 @@ impl<'n> Described<'n> {
 
     /// The value of a storage directive that only Zarr has.
     fn native(&self, key: &str) -> Option<&Directive> {
-        let (_, directives) = self.storage.native.iter().find(|(format, _)| *format == "zarr")?;
-        directives.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        native(self.storage, key)
     }
+}
+
+fn native<'a>(storage: &'a Storage, key: &str) -> Option<&'a Directive> {
+    let (_, directives) = storage.native.iter().find(|(format, _)| *format == "zarr")?;
+    member(directives, key)
 }
 
 fn member<'a>(map: &'a [(String, Directive)], key: &str) -> Option<&'a Directive> {
@@ -338,12 +342,21 @@ fn text(of: &Directive) -> Option<&str> {
     }
 }
 
-fn struct_form(options: &TargetOptions) -> Result<StructForm> {
+/// Whether the source is an array of `raw_bytes`.
+fn is_raw_bytes(storage: &Storage) -> bool {
+    let Some(Directive::Map(data_type)) = native(storage, "data_type") else { return false };
+    member(data_type, "name").and_then(text) == Some("raw_bytes")
+}
+
+/// The form of structs and raw bytes that was requested. Raw bytes of a store that zarr-python has written keep its form,
+/// since it reads no other.
+fn struct_form(options: &TargetOptions, storage: &Storage) -> Result<StructForm> {
     let form = match options.get("zarr.struct") {
         Some(OptionValue::Word(form)) => Some(form.as_str()),
         _ => None,
     };
     match form {
+        None if is_raw_bytes(storage) => Ok(StructForm::Legacy),
         None | Some("registered") => Ok(StructForm::Registered),
         Some("seed") => Ok(StructForm::Seed),
         Some("legacy") => Ok(StructForm::Legacy),

@@ -19,7 +19,7 @@ pub(super) fn reads(data_type: &DataType, version: Version, form: StructForm) ->
         DataType::Integer { bits, .. } => *bits >= 8,
         DataType::Float(float) => matches!(float, Float::Float16 | Float::Float32 | Float::Float64),
         DataType::Complex(float) => matches!(float, Float::Float32 | Float::Float64),
-        DataType::Raw { .. } => version == Version::V2,
+        DataType::Raw { .. } => version == Version::V2 || form == StructForm::Legacy,
         DataType::Struct(structure) => {
             let is_nested = |of: &DataType| matches!(of, DataType::Struct(_));
             let fits = |of: &DataType| match version {
