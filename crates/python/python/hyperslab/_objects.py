@@ -296,13 +296,18 @@ class Group(Mapping[str, Any]):
         from ._records import Dimension
 
         own: dict[str, Dimension] = {}
+        here = self._path.rstrip("/")
+        seen: set[str | None] = {None}
         for _, kind, told in self._listed().values():
             if kind not in ("dimension", "coordinate", "array") or told is None:
                 continue
             for path, size, unlimited in told:
-                if path is not None and path.rpartition("/")[0] == self._path.rstrip("/"):
-                    name = path.rpartition("/")[2]
-                    own.setdefault(name, Dimension(name, size, unlimited))
+                if path in seen:
+                    continue
+                seen.add(path)
+                parent, _, name = path.rpartition("/")
+                if parent == here:
+                    own[name] = Dimension(name, size, unlimited)
         for name, (_, kind, told) in self._listed().items():
             if kind in ("dimension", "coordinate") and told:
                 own[name] = Dimension(name, told[0][1], told[0][2])
