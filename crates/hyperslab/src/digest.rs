@@ -339,9 +339,7 @@ fn line_of(
 ) -> Line {
     match attribute {
         Ok(attribute) => attribute_line(source, path, name, attribute),
-        Err(unreadable) => {
-            Line::new(format!("{path}@{name}"), unreadable_content("attribute", unreadable))
-        }
+        Err(unreadable) => Line::new(format!("{path}@{name}"), unreadable_content("attribute", unreadable)),
     }
 }
 

@@ -92,9 +92,9 @@ impl Contract {
         };
         let Check { strict, lenient, pure, quick, .. } = *args;
         let document = document(&*text, &open, &CheckOptions { strict, lenient, pure, quick })?;
-        let source = document.into_contract().map_err(|error| {
-            error.with_hint(format_args!("`hyperslab check {file}` shows the errors"))
-        })?;
+        let source = document
+            .into_contract()
+            .map_err(|error| error.with_hint(format_args!("`hyperslab check {file}` shows the errors")))?;
         Ok(Contract { source, options: AgainstOptions { unnamed: args.verbose } })
     }
 }

@@ -40,7 +40,9 @@ pub(super) fn lines(
             Line::new(with_slashes(path(column).as_str()), content)
         })),
         Err(reason) => lines.extend(
-            columns.iter().map(|column| Line::new(with_slashes(path(column).as_str()), failure("array", &reason))),
+            columns
+                .iter()
+                .map(|column| Line::new(with_slashes(path(column).as_str()), failure("array", &reason))),
         ),
     }
     columns.iter().map(|column| group.path.child(&column.name)).collect()

@@ -10,7 +10,8 @@ use hyperslab_core::rows::{Heap, Packed, Slot};
 use hyperslab_core::{Error, Result};
 use hyperslab_model::rows::push_zero;
 use hyperslab_model::{
-    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Pad, Reference, Text, TimeUnit, Values,
+    CharacterSet, Datatype, Directive, Element, ElementStorage, Elements, Float, Pad, Reference, Text,
+    TimeUnit, Values,
 };
 use hyperslab_zarr::data_type::{self as zarr, DataType, Struct};
 use hyperslab_zarr::write::Version;
