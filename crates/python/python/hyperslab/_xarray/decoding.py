@@ -25,8 +25,11 @@ def decoded_dataset(variables: Mapping[Any, Variable], attributes: Mapping[Any, 
     decoding = _without_use_cftime(decoding)
     # With other options, more attributes matter than are examined here.
     is_usual = decoding.get("decode_coords") in (True, False) and decoding.get("mask_and_scale") is True
-    offered = Offered(variables) if is_usual else variables
-    decoded, left, names = decode_cf_variables(offered, dict(attributes), **decoding)
+    decoded: Mapping[Any, Variable] = {}
+    left, names = attributes, set[Any]()
+    if not is_usual or "coordinates" in attributes or not all(map(_means_what_it_stores, variables.values())):
+        offered = Offered(variables) if is_usual else variables
+        decoded, left, names = decode_cf_variables(offered, dict(attributes), **decoding)
     shown = {name: decoded[name] if name in decoded else _as_decoded(variable) for name, variable in variables.items()}
     return _dataset_of(shown, names, dict(left))
 

@@ -156,6 +156,8 @@ class GroupStore(AbstractDataStore):
         dimension of the same length. No more new names are made than a single array needs.
         """
         named = {name: _names(array) for name, array in opened.items()}
+        if not any(None in dims for dims in named.values()):
+            return named
         needed: Counter[int] = Counter()
         for name, dims in named.items():
             if None in dims:
