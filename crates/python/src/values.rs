@@ -95,15 +95,21 @@ fn strings<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let bytes = count(array, select, py)?.saturating_mul(16);
     let strings = array.run(py, bytes, |array| array.strings(select, utf8))?;
-    let list = PyList::new(py, strings.iter().map(|text| PyString::new(py, text)).collect::<Vec<_>>())?;
+    let objects: Vec<Py<PyAny>> =
+        strings.iter().map(|text| PyString::new(py, text).into_any().unbind()).collect();
+    let objects = PyArray1::from_vec(py, objects);
     let dtype = match texts {
         Texts::Strings => py.import("numpy.dtypes")?.getattr("StringDType")?.call0()?,
         Texts::Stored => dtype.dtype.clone(),
         Texts::Objects | Texts::Bytes => dtype::text(py)?,
     };
+    if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? && texts != Texts::Strings {
+        // Only the metadata differ.
+        return objects.call_method1(intern!(py, "view"), (dtype,));
+    }
     let numpy = py.import(intern!(py, "numpy"))?;
-    let flat = numpy.call_method1(intern!(py, "empty"), (list.len(), dtype))?;
-    flat.set_item(pyo3::types::PySlice::full(py), list)?;
+    let flat = numpy.call_method1(intern!(py, "empty"), (objects.len()?, dtype))?;
+    flat.set_item(pyo3::types::PySlice::full(py), objects)?;
     Ok(flat)
 }
 
