@@ -267,3 +267,25 @@ fn digests_of_several_files_name_the_file_of_each_line() {
     let alone = hyperslab(["digest", "--json", "ocean.nc:/lat"]);
     assert!(alone.answer.starts_with("{\"path\":\"/lat\""), "{}", alone.answer);
 }
+
+#[test]
+fn escaped_strings_are_counted() {
+    let dir = TempDir::new().unwrap();
+    let store = dir.path().join("latin.zarr");
+    fs::create_dir(&store).unwrap();
+    let array = r#"{"zarr_format":2,"shape":[3],"chunks":[3],"dtype":"|S4","compressor":null,"fill_value":null,"order":"C","filters":null}"#;
+    fs::write(store.join(".zarray"), array).unwrap();
+    fs::write(store.join("0"), b"caf\xe9na\xefvfine").unwrap();
+    let shown = |form: &str| {
+        ran(prepared(["show", "latin.zarr", "--as", form]).current_dir(dir.path()).output().unwrap())
+    };
+    let note = "2 strings are not UTF-8; their other bytes are written as \\xHH";
+    assert_eq!(shown("csv").answer, "dim_0,value\n0,caf\\xe9\n1,na\\xefv\n2,fine\n");
+    for form in ["csv", "tsv"] {
+        assert!(shown(form).messages.contains(note), "{form}");
+    }
+    let parquet = ["show", "latin.zarr", "-o", "latin.parquet"];
+    let written = ran(prepared(parquet).current_dir(dir.path()).output().unwrap());
+    assert!(written.messages.contains(note), "{}", written.messages);
+    assert!(!shown("json").messages.contains("UTF-8"));
+}

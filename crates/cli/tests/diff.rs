@@ -286,3 +286,12 @@ fn prints_at_most_the_requested_number_of_differences() {
     let ran = pair.diff(&["--max", "29"]);
     assert!(ran.answer.contains("\n~ 1 more difference of objects\n"), "{}", ran.answer);
 }
+
+#[test]
+fn limits_do_not_lead_to_check() {
+    for args in [&["digest", "datatypes.h5"][..], &["diff", "datatypes.h5", "datatypes.h5"]] {
+        let ran = hyperslab(args.iter().chain(&["--limit", "allocation=3000"]));
+        assert!(ran.messages.contains("raise the allocation limit"), "{}", ran.messages);
+        assert!(!ran.messages.contains("lists all damage"), "{}", ran.messages);
+    }
+}
