@@ -50,15 +50,6 @@ pub(crate) fn encoded(encoded: &[(String, Encoded)]) -> Option<String> {
     (!named.is_empty()).then(|| format!("as stored: {}; --decode shows what they mean", named.join(", ")))
 }
 
-/// The note that strings were escaped; `None` if none were.
-pub(crate) fn escaped(count: u64) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some("1 string is not UTF-8; its other bytes are written as \\xHH".to_owned()),
-        more => Some(format!("{more} strings are not UTF-8; their other bytes are written as \\xHH")),
-    }
-}
-
 /// Advice on better storage of an array, as options of verbs that write stores.
 pub(crate) fn advice(advice: &Advice) -> String {
     format!("{}; repack with {}", advice.reason, options(advice))

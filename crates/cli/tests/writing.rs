@@ -1,6 +1,6 @@
 //! Reports, refusals and verification of the verbs that write.
 
-use crate::command::{Ran, prepared, ran};
+use crate::command::{Ran, examples, prepared, ran};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
@@ -313,4 +313,18 @@ fn coordinates_that_a_domain_told_are_verified_in_formats_without_domains() {
         "{}",
         shown.answer
     );
+}
+
+#[test]
+fn the_plan_lists_arrays_whose_chunks_cannot_be_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = fs::read(examples().join("chunk_indexes.h5")).unwrap();
+    let at = bytes.windows(4).position(|four| four == b"FADB").unwrap();
+    bytes[at] = b'?';
+    fs::write(folder.path().join("cut.h5"), bytes).unwrap();
+    for target in ["IN/cut.nc", "IN/again.h5", "IN/cut.zarr", "IN/cut.tdb"] {
+        let planned = run(folder.path(), &["convert", "-n", "IN/cut.h5", target]);
+        assert_eq!(planned.code, 1, "{target}: {}", planned.messages);
+        assert!(planned.answer.contains("lost unreadable"), "{target}: {}", planned.answer);
+    }
 }

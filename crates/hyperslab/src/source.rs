@@ -395,6 +395,15 @@ pub trait ArraySource: Send + Sync {
         self.beneath().map_or_else(|| Ok(MissingSources::default()), ArraySource::missing_sources)
     }
 
+    /// Checks the structures that lead to the elements, such as the index of chunks. Formats may read them only when
+    /// elements are requested.
+    ///
+    /// # Errors
+    /// If they are invalid.
+    fn check_layout(&self) -> Result<()> {
+        self.beneath().map_or(Ok(()), ArraySource::check_layout)
+    }
+
     /// Whether the labels of its enumeration are ordered, so that elements compare in that order.
     fn has_ordered_labels(&self) -> bool {
         self.beneath().is_some_and(ArraySource::has_ordered_labels)

@@ -19,15 +19,15 @@ use hyperslab_core::Result;
 use hyperslab_model::{Datatype, Element, ElementRef, Elements, Member, Values};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A table whose rows are read on demand.
 #[allow(missing_debug_implementations, reason = "rows are read from a source, which has no text form")]
 pub struct Tabular<'a> {
     columns: Vec<TabularColumn>,
     content: Content<'a>,
-    /// The number of strings that were escaped so far.
-    escaped: AtomicU64,
+    /// Whether strings were escaped so far.
+    has_escaped: AtomicBool,
 }
 
 /// A column of a table.
@@ -125,7 +125,11 @@ impl<'a> Tabular<'a> {
             columns.push(TabularColumn { name: names.add(name), datatype, is_ordered });
             parts.push(part);
         });
-        Tabular { columns, content: Content::Array { view, axes, parts }, escaped: AtomicU64::new(0) }
+        Tabular {
+            columns,
+            content: Content::Array { view, axes, parts },
+            has_escaped: AtomicBool::new(false),
+        }
     }
 
     /// The cells of a sparse array.
@@ -139,7 +143,7 @@ impl<'a> Tabular<'a> {
         Tabular {
             columns: cells.columns().into_iter().map(column).collect(),
             content: Content::Cells(cells),
-            escaped: AtomicU64::new(0),
+            has_escaped: AtomicBool::new(false),
         }
     }
 
@@ -166,17 +170,17 @@ impl<'a> Tabular<'a> {
         }
     }
 
-    /// The text of a cell, as in [`plain`]. Strings that are escaped are counted.
+    /// The text of a cell, as in [`plain`], noting whether it was escaped.
     pub fn text(&self, element: ElementRef<'_>) -> String {
         if matches!(element.get(), Element::Text(bytes) if str::from_utf8(bytes).is_err()) {
-            self.escaped.fetch_add(1, Ordering::Relaxed);
+            self.has_escaped.store(true, Ordering::Relaxed);
         }
         plain(element)
     }
 
-    /// The number of strings that were written so far and are not UTF-8, so that some of their bytes were escaped.
-    pub fn escaped(&self) -> u64 {
-        self.escaped.load(Ordering::Relaxed)
+    /// Whether strings that were written so far are not UTF-8, so that some of their bytes were escaped.
+    pub fn has_escaped(&self) -> bool {
+        self.has_escaped.load(Ordering::Relaxed)
     }
 
     /// Reads the rows in order, in batches that fit into the memory.

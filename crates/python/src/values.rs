@@ -104,7 +104,7 @@ fn strings<'py>(
         Texts::Objects | Texts::Bytes => dtype::text(py)?,
     };
     if dtype.getattr(intern!(py, "hasobject"))?.is_truthy()? && texts != Texts::Strings {
-        // Only the metadata differ.
+        // Only the metadata of the dtype differ.
         return objects.call_method1(intern!(py, "view"), (dtype,));
     }
     let numpy = py.import(intern!(py, "numpy"))?;

@@ -13,7 +13,7 @@ use hyperslab_core::nd::{Region, element_count, gather};
 use hyperslab_core::rows::{Heap, Slot};
 use hyperslab_core::store::{DirectoryWriter, Durability, Key, WritableStore, ZipWriter};
 use hyperslab_core::{Error, ErrorKind, Result};
-use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct, StructForm, TimeUnit};
+use hyperslab_zarr::data_type::{ByteOrder, DataType, Float, Struct, TimeUnit, TypeForm};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::{Edges, Separator};
 use hyperslab_zarr::write::{ArrayDefinition, ArrayWriter, HierarchyWriter, Version, WrittenCodec};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 struct Type {
     name: &'static str,
     data_type: DataType,
-    form: StructForm,
+    form: TypeForm,
     /// The name of the type in NumPy. Types without a name in NumPy are bytes.
     numpy: &'static str,
 }
@@ -95,7 +95,7 @@ impl Cell<'_> {
             _ => elements(self.kind, &[1]).rows,
         };
         let mut array = ArrayDefinition::new(self.grid.shape.to_vec(), self.kind.data_type.clone())
-            .struct_form(self.kind.form)
+            .type_form(self.kind.form)
             .fill(fill)
             .dimension_names((0..self.grid.shape.len()).map(|at| Some(format!("d{at}"))).collect());
         if let Some(list) = self.list {
@@ -292,15 +292,15 @@ fn types() -> Result<Vec<Type>> {
         ("struct-utf32", dogs, dogs_numpy),
     ]
     .into_iter()
-    .map(|(name, data_type, numpy)| Type { name, data_type, form: StructForm::Registered, numpy })
+    .map(|(name, data_type, numpy)| Type { name, data_type, form: TypeForm::Registered, numpy })
     .collect();
     types.push(Type {
         name: "struct-seed",
         data_type: flat.clone(),
-        form: StructForm::Seed,
+        form: TypeForm::Seed,
         numpy: flat_numpy,
     });
-    types.push(Type { name: "struct-legacy", data_type: flat, form: StructForm::Legacy, numpy: flat_numpy });
+    types.push(Type { name: "struct-legacy", data_type: flat, form: TypeForm::Legacy, numpy: flat_numpy });
     Ok(types)
 }
 

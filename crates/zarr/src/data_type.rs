@@ -17,7 +17,7 @@ mod time;
 pub use dtype::Dtype;
 pub use float::Float;
 pub use layout::Layout;
-pub use structure::{Field, Struct, StructForm};
+pub use structure::{Field, Struct, TypeForm};
 pub use time::TimeUnit;
 
 pub(crate) use dtype::ObjectCodec;
@@ -96,7 +96,7 @@ impl DataType {
     /// # Errors
     /// [`ErrorKind::Unsupported`](hyperslab_core::ErrorKind::Unsupported) for types without such a form: arrays inside
     /// elements, and, in the form of the draft of 2022, types that NumPy does not have.
-    pub fn emit(&self, form: StructForm, order: ByteOrder) -> Result<Json> {
+    pub fn emit(&self, form: TypeForm, order: ByteOrder) -> Result<Json> {
         let with = |name: &str, configuration: Vec<(String, Json)>| {
             Json::Object(Object::from_iter([
                 ("name".to_owned(), name.into()),
@@ -111,7 +111,7 @@ impl DataType {
             DataType::Complex(Float::Float32) => "complex64".into(),
             DataType::Complex(Float::Float64) => "complex128".into(),
             DataType::Complex(part) => format!("complex_{}", part.name()).as_str().into(),
-            DataType::Raw { length: bytes } if form == StructForm::Legacy => length("raw_bytes", *bytes),
+            DataType::Raw { length: bytes } if form == TypeForm::Legacy => length("raw_bytes", *bytes),
             DataType::Raw { length } => format!("r{}", u128::from(*length) * 8).as_str().into(),
             DataType::NullTerminatedBytes { length: bytes } => length("null_terminated_bytes", *bytes),
             DataType::FixedLengthUtf32 { length: points } => {
@@ -122,9 +122,9 @@ impl DataType {
             DataType::DateTime64(unit) => with("numpy.datetime64", unit.emit()),
             DataType::TimeDelta64(unit) => with("numpy.timedelta64", unit.emit()),
             DataType::Struct(structure) => match form {
-                StructForm::Registered => with("struct", structure.emit(form, order)?),
-                StructForm::Legacy => with("structured", structure.emit(form, order)?),
-                StructForm::Seed => structure.emit_descr(order)?,
+                TypeForm::Registered => with("struct", structure.emit(form, order)?),
+                TypeForm::Legacy => with("structured", structure.emit(form, order)?),
+                TypeForm::Seed => structure.emit_descr(order)?,
             },
             DataType::Array { .. } => {
                 return Err(Error::unsupported(

@@ -14,7 +14,7 @@ pub use chunk_grid::{ChunkGrid, Edges};
 pub use chunk_key_encoding::{ChunkKeyEncoding, Separator};
 pub use extension::Extension;
 
-use crate::data_type::{ByteOrder, DataType, Dtype, StructForm};
+use crate::data_type::{ByteOrder, DataType, Dtype, TypeForm};
 use crate::json::Json;
 use hyperslab_core::Result;
 use std::ops::Deref;
@@ -42,7 +42,7 @@ impl Written<DataType> {
     ///
     /// # Errors
     /// As [`DataType::emit`].
-    pub fn data_type(data_type: DataType, form: StructForm, order: ByteOrder) -> Result<Written<DataType>> {
+    pub fn data_type(data_type: DataType, form: TypeForm, order: ByteOrder) -> Result<Written<DataType>> {
         let json = data_type.emit(form, order)?;
         Ok(Written::new(data_type, json))
     }

@@ -102,14 +102,21 @@ fn array_in(
 ) -> Result<()> {
     match form {
         Form::Table => table::write(&view.read()?, paint, out),
+        Form::Csv => noted(&Tabular::of_array(&view), messages, |it| separated::write(it, ',', out)),
+        Form::Tsv => noted(&Tabular::of_array(&view), messages, |it| separated::write(it, '\t', out)),
         // A single value has no columns.
         Form::Json if view.axes.is_empty() || view.is_attribute() => json::lists(&view.read()?, out),
         Form::Json => json::records(&Tabular::of_array(&view), out),
         Form::Lists => json::lists(&view.read()?, out),
         Form::Matrix => separated::matrix(&view.read()?, out),
+        #[cfg(feature = "arrow")]
+        Form::Parquet => {
+            noted(&Tabular::of_array(&view), messages, |it| write_parquet(it, common.pool(), out))
+        }
+        #[cfg(feature = "arrow")]
+        Form::Arrow => noted(&Tabular::of_array(&view), messages, |it| write_arrow(it, out)),
         Form::Npy => npy::write(view.read()?, (is_decoded, common.raw), out),
         Form::Raw => npy::write_raw(view.read()?, is_decoded, out),
-        _ => tabular_in(form, &Tabular::of_array(&view), (common.pool(), messages), out),
     }
 }
 
@@ -121,32 +128,29 @@ fn cells_in(
 ) -> Result<()> {
     match form {
         Form::Table => table::cells(cells, paint, out),
+        Form::Csv => noted(&Tabular::of_cells(cells), messages, |it| separated::write(it, ',', out)),
+        Form::Tsv => noted(&Tabular::of_cells(cells), messages, |it| separated::write(it, '\t', out)),
         Form::Json => json::records(&Tabular::of_cells(cells), out),
+        #[cfg(feature = "arrow")]
+        Form::Parquet => noted(&Tabular::of_cells(cells), messages, |it| write_parquet(it, pool, out)),
+        #[cfg(feature = "arrow")]
+        Form::Arrow => noted(&Tabular::of_cells(cells), messages, |it| write_arrow(it, out)),
         Form::Lists | Form::Matrix | Form::Npy | Form::Raw => {
             let detail = "cells of a sparse array have columns of different types";
             Err(Error::unsupported(detail).with_hint("use --as csv or --as json"))
         }
-        _ => tabular_in(form, &Tabular::of_cells(cells), (pool, messages), out),
     }
 }
 
-/// Writes a table in a form whose strings are text.
-fn tabular_in(
-    form: Form,
+/// Writes a table, with a note if strings were escaped.
+fn noted(
     tabular: &Tabular<'_>,
-    (pool, messages): (&Pool, &Messages),
-    out: &mut Out<'_>,
+    messages: &Messages,
+    write: impl FnOnce(&Tabular<'_>) -> Result<()>,
 ) -> Result<()> {
-    match form {
-        #[cfg(feature = "arrow")]
-        Form::Parquet => write_parquet(tabular, pool, out)?,
-        #[cfg(feature = "arrow")]
-        Form::Arrow => write_arrow(tabular, out)?,
-        Form::Tsv => separated::write(tabular, '\t', out)?,
-        _ => separated::write(tabular, ',', out)?,
-    }
-    if let Some(note) = words::escaped(tabular.escaped()) {
-        messages.note(&note);
+    write(tabular)?;
+    if tabular.has_escaped() {
+        messages.note("some strings are not UTF-8; bytes that are not are written as \\xHH");
     }
     Ok(())
 }

@@ -7,8 +7,7 @@ use hyperslab_core::Result;
 use hyperslab_core::nd::{Region, element_count};
 use hyperslab_model::{Datatype, Element, Elements, Fill, Node, Pad, Text};
 
-/// Finds the facts about elements that a format needs. The array is opened in any case, which detects an invalid type
-/// or layout.
+/// Finds the facts about elements that a format needs. Type and layout of the array are checked in any case.
 pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Needs) -> Result<Facts> {
     let mut facts = Facts::default();
     let Some(datatype) = node.datatype() else { return Ok(facts) };
@@ -29,6 +28,7 @@ pub(super) fn facts(source: &dyn Source, handle: &Handle, node: &Node, needs: Ne
         Elements::new(datatype, fill).for_each(|text| note(&mut facts, datatype, &text.get()));
     }
     let array = source.array(handle)?;
+    array.check_layout()?;
     facts.fill_is_missing = array.fill_is_missing();
     if needs == Needs::default() {
         return Ok(facts);

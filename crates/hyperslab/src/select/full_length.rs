@@ -120,7 +120,8 @@ impl SourceView for FullLength {
     }
 
     fn elements(&self, object: &Handle, array: Arc<dyn ArraySource>) -> Result<Arc<dyn ArraySource>> {
-        // In most files all arrays have the lengths of their dimensions, which are known once a group was listed.
+        // In most files all arrays have the lengths of their dimensions, which are known once an array along a dimension
+        // that can grow was listed.
         if self.known().as_ref().is_some_and(|growing| !growing.is_uneven()) {
             return Ok(array);
         }

@@ -288,6 +288,10 @@ impl<T: ArrayView> ArraySource for T {
         self.viewed().missing_sources()
     }
 
+    fn check_layout(&self) -> Result<()> {
+        self.viewed().check_layout()
+    }
+
     fn has_ordered_labels(&self) -> bool {
         self.viewed().has_ordered_labels()
     }

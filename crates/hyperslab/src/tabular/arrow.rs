@@ -35,7 +35,7 @@ const BATCH_ROWS: usize = 1 << 17;
 #[derive(Clone, Copy)]
 pub(super) enum Home<'a> {
     /// In a file: enumeration values become their names, since all batches would need the same dictionary, and bytes
-    /// that are not UTF-8 are escaped, as in other table files. The table counts the strings.
+    /// that are not UTF-8 are escaped, as in other table files, which the table notes.
     File(&'a Tabular<'a>),
     /// In memory: enumerations become dictionaries, and bytes that are not UTF-8 are an error.
     Memory,

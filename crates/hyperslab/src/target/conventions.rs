@@ -49,8 +49,8 @@ pub(crate) fn is_boolean(of: &Datatype) -> bool {
     base.resolved().row_size() == Some(1) && members.len() == 2 && named("FALSE", 0) && named("TRUE", 1)
 }
 
-/// The unit of the times that opaque elements are, as h5py stores those of NumPy: the tag is the NumPy dtype, such as
-/// `NUMPY:<M8[ns]`. `None` for other elements, other units and another byte order than that of numbers in memory.
+/// The time unit in the tag of opaque elements, as h5py stores times of NumPy: the tag is the dtype, such as
+/// `NUMPY:<M8[ns]`. `None` for other elements, and for a byte order other than that of numbers in memory.
 pub(crate) fn tagged_time(of: &Datatype) -> Option<TimeUnit> {
     let Datatype::Opaque { size: 8, tag } = of.resolved() else { return None };
     let own = if cfg!(target_endian = "little") { '<' } else { '>' };

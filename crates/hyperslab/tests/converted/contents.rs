@@ -9,7 +9,7 @@ use hyperslab::model::{Extent, Node};
 use hyperslab::ndl::StorageDetail;
 use hyperslab::target::{Loss, OptionValue, TargetOptions};
 use hyperslab::{Item, NodePath, follow, target_format};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -585,6 +585,50 @@ fn version_2_has_names_with_two_underscores_as_they_are() {
     fs::write(old.join("%5F_x/.zattrs"), r#"{"_nc_hyperslab": "{\"name\": \"__x\"}"}"#).unwrap();
     fs::remove_file(old.join(".zmetadata")).unwrap();
     same(&store, &old, &Default::default()).unwrap();
+}
+
+#[test]
+fn times_in_opaque_elements_come_back_and_may_be_stored_as_raw_bytes() {
+    let folder = TempDir::new().unwrap();
+    let store = document(
+        &folder,
+        "ndarrays:\n  c: {shape: [1], type: {compound: [t: {opaque: {size: 8, tag: 'NUMPY:<m8[s]'}}, v: float64]}, \
+         value: [['0x0100000000000000', 1.5]]}\n  \
+         t: {shape: [1], type: {opaque: {size: 8, tag: 'NUMPY:<M8[ns]'}}, value: ['0x0200000000000000']}\n",
+    );
+    // Earlier releases stored them as raw bytes.
+    let raw = [
+        ("zarr2", ".zarray", json!({"dtype": "|V8"}), json!({"dtype": [["t", "|V8"], ["v", "<f8"]]})),
+        (
+            "zarr3",
+            "zarr.json",
+            json!({"data_type": "r64", "fill_value": [0, 0, 0, 0, 0, 0, 0, 0]}),
+            json!({
+                "data_type": {"name": "struct", "configuration": {"fields": [
+                    {"name": "t", "data_type": "r64"}, {"name": "v", "data_type": "float64"},
+                ]}},
+                "fill_value": {"t": [0, 0, 0, 0, 0, 0, 0, 0], "v": 0.0},
+            }),
+        ),
+    ];
+    for (format, document, of_times, of_compounds) in raw {
+        let target = folder.path().join(format);
+        assert_eq!(converted(&store, target_format(format).unwrap(), &target), Ok(Default::default()));
+        same(&store, &target, &Default::default()).unwrap();
+        for (name, old) in [("t", of_times), ("c", of_compounds)] {
+            let path = target.join(name).join(document);
+            let mut own: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            assert!(own.to_string().contains("8[") || own.to_string().contains("numpy."), "{own}");
+            for (key, value) in old.as_object().unwrap() {
+                own[key] = value.clone();
+            }
+            fs::write(&path, own.to_string()).unwrap();
+        }
+        if format == "zarr2" {
+            fs::remove_file(target.join(".zmetadata")).unwrap();
+        }
+        same(&store, &target, &Default::default()).unwrap();
+    }
 }
 
 #[test]

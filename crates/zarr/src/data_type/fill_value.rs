@@ -4,7 +4,7 @@
 //!
 //! Spec: Zarr v3 "Permitted fill values", zarr-extensions/data-types, Zarr v2 "Fill value encoding"
 
-use super::{ByteOrder, DataType, Float, Layout, StructForm, base64};
+use super::{ByteOrder, DataType, Float, Layout, TypeForm, base64};
 use crate::json::{Json, Number, Object, Spot};
 use hyperslab_core::{Error, Result};
 
@@ -14,7 +14,7 @@ pub(crate) struct FillRules {
     /// Version 2: accepts elements in base64, and `0` for all types, as some writers produce it.
     pub(crate) version_2: bool,
     /// The form of struct types, which determines the form of their values.
-    pub(crate) form: StructForm,
+    pub(crate) form: TypeForm,
     /// The byte order in base64.
     pub(crate) order: Option<ByteOrder>,
 }
@@ -183,7 +183,7 @@ impl DataType {
                         field.data_type.append_fill(value, rules, &at.name(&field.name), row)?;
                     }
                 }
-                Json::Array(values) if rules.form == StructForm::Seed => {
+                Json::Array(values) if rules.form == TypeForm::Seed => {
                     let fields = structure.fields();
                     if values.len() != fields.len() {
                         let found = values.len();
@@ -196,7 +196,7 @@ impl DataType {
                     }
                 }
                 Json::String(_) => {
-                    if rules.form == StructForm::Registered {
+                    if rules.form == TypeForm::Registered {
                         at.deviates("a struct in base64, expected an object");
                     }
                     self.append_stored(json, rules, at, row)?;

@@ -31,7 +31,7 @@ pub struct Field {
 
 /// The forms of structs and of raw bytes in metadata of version 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StructForm {
+pub enum TypeForm {
     /// `struct` as registered: fields are objects. Raw bytes are `r*`, as in the core specification.
     #[default]
     Registered,
@@ -41,16 +41,16 @@ pub enum StructForm {
     Legacy,
 }
 
-impl StructForm {
+impl TypeForm {
     /// The form of a `data_type`, without checking its content.
-    pub(crate) fn of(data_type: &Json) -> StructForm {
+    pub(crate) fn of(data_type: &Json) -> TypeForm {
         match data_type {
-            Json::Array(_) => StructForm::Seed,
+            Json::Array(_) => TypeForm::Seed,
             Json::Object(object) => match object.get("name").and_then(Json::as_str) {
-                Some("structured" | "raw_bytes") => StructForm::Legacy,
-                _ => StructForm::Registered,
+                Some("structured" | "raw_bytes") => TypeForm::Legacy,
+                _ => TypeForm::Registered,
             },
-            _ => StructForm::Registered,
+            _ => TypeForm::Registered,
         }
     }
 }
@@ -189,7 +189,7 @@ impl Struct {
         }
     }
 
-    pub(super) fn emit(&self, form: StructForm, order: ByteOrder) -> Result<Vec<(String, Json)>> {
+    pub(super) fn emit(&self, form: TypeForm, order: ByteOrder) -> Result<Vec<(String, Json)>> {
         if self.stored_size != self.packed().stored_size {
             return Err(Error::unsupported("padding between fields, which version 3 cannot describe"));
         }
@@ -201,7 +201,7 @@ impl Struct {
         let fields = self.fields.iter().map(|field| {
             let data_type = field.data_type.emit(form, order)?;
             Ok(match form {
-                StructForm::Legacy => Json::Array(vec![field.name.as_str().into(), data_type]),
+                TypeForm::Legacy => Json::Array(vec![field.name.as_str().into(), data_type]),
                 _ => Json::Object(Object::from_iter([
                     ("name".to_owned(), field.name.as_str().into()),
                     ("data_type".to_owned(), data_type),

@@ -30,8 +30,8 @@ fn fill(data_type: &DataType, text: &str, rules: FillRules) -> Result<Vec<u8>> {
     data_type.parse_fill(&json(text), rules, &context.document("fill_value"))
 }
 
-const V3: FillRules = FillRules { version_2: false, form: StructForm::Registered, order: None };
-const V2: FillRules = FillRules { version_2: true, form: StructForm::Registered, order: None };
+const V3: FillRules = FillRules { version_2: false, form: TypeForm::Registered, order: None };
+const V2: FillRules = FillRules { version_2: true, form: TypeForm::Registered, order: None };
 
 fn number(json: &Json) -> u64 {
     let Json::Number(number) = json else { panic!("{json:?}") };
@@ -81,7 +81,7 @@ fn every_registered_name_round_trips() {
     for name in names {
         let data_type = v3(&format!("\"{name}\""));
         assert_eq!(data_type, v3(&format!("{{\"name\":\"{name}\"}}")), "{name}");
-        let emitted = data_type.emit(StructForm::Registered, ByteOrder::Little).unwrap();
+        let emitted = data_type.emit(TypeForm::Registered, ByteOrder::Little).unwrap();
         assert_eq!(emitted, name.as_str().into());
     }
     assert_eq!(v3("\"complex_float32\""), v3("\"complex64\""));
@@ -197,7 +197,7 @@ fn types_and_fill_values_equal_those_of_zarr_python() {
             let told = v3.get("data_type").unwrap();
             let data_type = DataType::parse(told, &context.document("data_type")).unwrap();
             let value = v3.get("fill_value").unwrap();
-            let form = StructForm::of(told);
+            let form = TypeForm::of(told);
             let rules = FillRules { form, ..V3 };
             let found = data_type.parse_fill(value, rules, &context.document("fill_value")).unwrap();
             assert_eq!(hex(&found), row, "{name}");
@@ -259,18 +259,18 @@ fn writes_structs_in_the_requested_form() {
     let data_type = DataType::Struct(Struct::new(fields).unwrap());
     let emitted = |form, order| data_type.emit(form, order).unwrap();
     assert_eq!(
-        emitted(StructForm::Registered, ByteOrder::Big),
+        emitted(TypeForm::Registered, ByteOrder::Big),
         json(
             r#"{"name":"struct","configuration":{"fields":[{"name":"name","data_type":{"name":"fixed_length_utf32",
             "configuration":{"length_bytes":40}}},{"name":"p","data_type":{"name":"struct","configuration":{"fields":
             [{"name":"x","data_type":"float32"}]}}}]}}"#
         )
     );
-    assert_eq!(emitted(StructForm::Seed, ByteOrder::Big), json(r#"[["name",">U10"],["p",[["x",">f4"]]]]"#));
-    let legacy = emitted(StructForm::Legacy, ByteOrder::Little);
+    assert_eq!(emitted(TypeForm::Seed, ByteOrder::Big), json(r#"[["name",">U10"],["p",[["x",">f4"]]]]"#));
+    let legacy = emitted(TypeForm::Legacy, ByteOrder::Little);
     assert_eq!(v3(&legacy.emit()), data_type);
     assert!(legacy.emit().contains("structured"));
-    assert!(parsed(&emitted(StructForm::Registered, ByteOrder::Little).emit()).1.is_empty());
+    assert!(parsed(&emitted(TypeForm::Registered, ByteOrder::Little).emit()).1.is_empty());
 }
 
 #[test]
@@ -319,14 +319,14 @@ fn padding_titles_and_arrays_of_version_2_round_trip() {
     assert_eq!(fields.fields()[0].title.as_deref(), Some("first"));
     assert_eq!(fields.fields()[1].offset, 4);
     assert_eq!(fields.packed().stored_size(), 29);
-    let refused = dtype.data_type.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
+    let refused = dtype.data_type.emit(TypeForm::Registered, ByteOrder::Little).unwrap_err();
     assert_eq!(refused.to_string(), "padding between fields, which version 3 cannot describe");
 
     let mixed = v2(r#"[["a",">i4"],["b","<i4"]]"#).unwrap().data_type;
-    let refused = mixed.emit(StructForm::Registered, ByteOrder::Little).unwrap_err();
+    let refused = mixed.emit(TypeForm::Registered, ByteOrder::Little).unwrap_err();
     assert_eq!(refused.to_string(), "fields with different byte orders, which version 3 does not support");
     let DataType::Struct(mixed) = mixed else { panic!() };
-    assert!(DataType::Struct(mixed.packed()).emit(StructForm::Registered, ByteOrder::Little).is_ok());
+    assert!(DataType::Struct(mixed.packed()).emit(TypeForm::Registered, ByteOrder::Little).is_ok());
 
     let layout = Layout::new(&dtype.data_type, None).unwrap();
     let stored: Vec<u8> = (0..72).collect();

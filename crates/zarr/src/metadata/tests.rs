@@ -1,6 +1,6 @@
 use super::v3::NodeMetadata;
 use super::{ChunkGrid, ChunkKeyEncoding, Edges, Extension, Separator, Written, v2, v3};
-use crate::data_type::{ByteOrder, DataType, Dtype, Field, Float, Layout, Struct, StructForm};
+use crate::data_type::{ByteOrder, DataType, Dtype, Field, Float, Layout, Struct, TypeForm};
 use crate::json::{Json, Object};
 use hyperslab_core::nd::Axis;
 use hyperslab_core::{ErrorKind, Limits, Result};
@@ -287,7 +287,7 @@ fn new_documents_round_trip() {
     let data_type = DataType::Struct(Struct::new(fields).unwrap());
     let row = [&f32::NAN.to_ne_bytes()[..], &[1, 2, 3]].concat();
     let endian = [("endian".to_owned(), Json::from("big"))].into_iter().collect();
-    for form in [StructForm::Registered, StructForm::Seed, StructForm::Legacy] {
+    for form in [TypeForm::Registered, TypeForm::Seed, TypeForm::Legacy] {
         let metadata = v3::ArrayMetadata {
             shape: vec![6, 4],
             fill_value: Written::fill_value(&data_type, row.clone()).unwrap(),

@@ -5,7 +5,7 @@ mod version_2;
 mod version_3;
 
 use super::{Version, WrittenCodec};
-use crate::data_type::{ByteOrder, DataType, StructForm};
+use crate::data_type::{ByteOrder, DataType, TypeForm};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::{Edges, Separator};
@@ -35,7 +35,7 @@ pub struct ArrayDefinition {
     transpose: Option<Vec<usize>>,
     fill: Fill,
     byte_order: ByteOrder,
-    struct_form: StructForm,
+    type_form: TypeForm,
     separator: Option<Separator>,
     dimension_names: Option<Vec<Option<String>>>,
     attributes: Object,
@@ -81,7 +81,7 @@ impl ArrayDefinition {
             transpose: None,
             fill: Fill::Zero,
             byte_order: ByteOrder::Little,
-            struct_form: StructForm::Registered,
+            type_form: TypeForm::Registered,
             separator: None,
             dimension_names: None,
             attributes: Object::new(),
@@ -148,8 +148,8 @@ impl ArrayDefinition {
 
     /// Sets the form of structs in version 3.
     #[must_use]
-    pub fn struct_form(mut self, form: StructForm) -> Self {
-        self.struct_form = form;
+    pub fn type_form(mut self, form: TypeForm) -> Self {
+        self.type_form = form;
         self
     }
 

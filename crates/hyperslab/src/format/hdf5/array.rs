@@ -100,6 +100,10 @@ impl ArraySource for Hdf5Array {
         Ok(missing)
     }
 
+    fn check_layout(&self) -> Result<()> {
+        self.array().map(|_| ())
+    }
+
     fn stored_form(&self) -> Option<StoredForm> {
         let chunk = self.dataset().chunk()?.to_vec();
         let size = usize::try_from(self.dataset().datatype().size).unwrap_or(usize::MAX);

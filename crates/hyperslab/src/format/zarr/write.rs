@@ -483,7 +483,7 @@ const OPTIONS: &[TargetOption] = &[
     TargetOption {
         key: "struct",
         takes: OptionType::Word(&["registered", "seed", "legacy"]),
-        means: "how compound types are written: registered, as in the draft of 2022, or for old readers",
+        means: "how compound types and raw bytes are written: registered, as in the draft of 2022, or for zarr-python 3.1",
     },
     TargetOption {
         key: "consolidated",

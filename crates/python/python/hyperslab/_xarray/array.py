@@ -24,6 +24,9 @@ _SHORT_UNITS = ("ps", "fs", "as")
 # All integers up to this one are exact as float64.
 _EXACT = 2**53
 
+# The key of all elements of one dimension.
+_WHOLE = (slice(None),)
+
 # Reading a single element costs about as much as placing this many elements that are read together with their neighbours.
 _ELEMENTS_A_POINT = 8
 
@@ -31,12 +34,13 @@ _ELEMENTS_A_POINT = 8
 class LazyArray(BackendArray):
     """An array that is read when its elements are requested. It can be pickled if the store was opened by a path."""
 
-    __slots__ = ("_array", "_cast", "dtype", "shape")
+    __slots__ = ("_array", "_cast", "_early", "dtype", "shape")
 
     def __init__(self, array: Array) -> None:
         self._array = array
         self.shape = array.shape
         self.dtype, self._cast = _shown(array)
+        self._early: np.ndarray | None = None
 
     @property
     def has_counts_of_nat(self) -> bool:
@@ -48,14 +52,19 @@ class LazyArray(BackendArray):
         """Whether stored elements are not floats, but xarray represents the missing ones as NaN."""
         return self._cast and self.dtype.kind in "fO" and self._array.datatype.startswith("nullable(") and self._array.dtype.kind in "biu"
 
-    def read(self) -> np.ndarray:
-        """Read all elements."""
-        return self._read((slice(None),) * len(self.shape))
+    def read_early(self) -> None:
+        """Read all elements of one dimension now, and keep them until all are requested. Errors occur here, where the array can still
+        be left out."""
+        self._early = self._read(_WHOLE)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (LazyArray, (self._array,))
 
     def __getitem__(self, key: ExplicitIndexer) -> Any:
+        early = self._early
+        if early is not None and key.tuple == _WHOLE:
+            self._early = None
+            return early
         if isinstance(key, VectorizedIndexer) and _is_scattered(key.tuple):
             return self._shaped(self._array.vindex[key.tuple])
         return explicit_indexing_adapter(key, self.shape, IndexingSupport.OUTER, self._read)
@@ -64,7 +73,12 @@ class LazyArray(BackendArray):
         return await asyncio.to_thread(self.__getitem__, key)
 
     def _read(self, key: tuple[Any, ...]) -> np.ndarray:
-        read = self._array[key]
+        early = self._early
+        if early is None:
+            read, is_shaped = self._array[key], False
+        else:
+            # Only one-dimensional arrays are read early, for which keys have the same meaning as in NumPy.
+            read, is_shaped = early[key], True
         if not isinstance(read, np.ndarray) or (self.dtype.kind == "O" and not _keeps_dimensions(key)):
             if self._cast and isinstance(read, np.generic) and read.dtype.names is None and self.dtype.kind != "O":
                 return self._shaped(np.asarray(read))
@@ -72,7 +86,7 @@ class LazyArray(BackendArray):
             one = np.empty(1, self.dtype)
             one[0] = as_complex(read)
             return one.reshape(())
-        return self._shaped(read)
+        return read.copy() if is_shaped else self._shaped(read)
 
     def _shaped(self, read: np.ndarray) -> np.ndarray:
         if not self._cast:

@@ -96,10 +96,8 @@ class GroupStore(AbstractDataStore):
         variables = {}
         for name, array in opened.items():
             try:
-                lazy = LazyArray(array)
-                # xarray reads all of an index anyway after this engine has returned. Here it can still be left out.
-                values = ahead[name].result() if name in ahead else lazy.read() if name in indexes else None
-                variables[name] = self._variable(array, names[name], lazy, values)
+                lazy = ahead[name].result() if name in ahead else _lazy(array, is_index=name in indexes)
+                variables[name] = self._variable(lazy, array, names[name])
             except Exception as error:
                 self.leave_out(array.path, error)
         return variables
@@ -114,7 +112,7 @@ class GroupStore(AbstractDataStore):
         from .._folders import REQUESTS
 
         with ThreadPoolExecutor(min(len(indexes), REQUESTS)) as threads:
-            return {name: threads.submit(LazyArray(array).read) for name, array in indexes.items()}
+            return {name: threads.submit(_lazy, array, is_index=True) for name, array in indexes.items()}
 
     def leave_out(self, path: str, error: Exception) -> None:
         """Warn that a variable is missing. Transient errors are raised instead: a dataset must not depend on the network."""
@@ -174,7 +172,7 @@ class GroupStore(AbstractDataStore):
             name: _filled(dims, _shape(opened[name]), by_length) if None in dims else dims for name, dims in named.items()
         }
 
-    def _variable(self, array: Array, dims: tuple[str, ...], lazy: LazyArray, values: np.ndarray | None) -> Variable:
+    def _variable(self, lazy: LazyArray, array: Array, dims: tuple[str, ...]) -> Variable:
         try:
             attributes = array.attributes()
         except (Error, ValueError, TypeError) as error:
@@ -204,9 +202,7 @@ class GroupStore(AbstractDataStore):
             attributes.setdefault("_FillValue", np.iinfo(lazy.dtype).min)
         for name, why in array.unreadable_attributes():
             self._warn(f"the attribute {name} of {array.path} is missing, because it cannot be read: {why}")
-        elements: Any = values
-        if elements is None:
-            elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy, _whole(len(lazy.shape)))
+        elements = np.empty(0, lazy.dtype) if array.is_empty_space else LazilyIndexedArray(lazy, _whole(len(lazy.shape)))
         return Variable(dims, elements, attributes, encoding, fastpath=True)
 
     def _add_counted(self, array: Array, attributes: dict[str, Any]) -> None:
@@ -236,6 +232,14 @@ class GroupStore(AbstractDataStore):
             return
         attributes["flag_values"] = np.array(list(members.values()), array.dtype.str)
         attributes["flag_meanings"] = " ".join(members)
+
+
+def _lazy(array: Array, *, is_index: bool) -> LazyArray:
+    """The elements of an array. An index is read now, as xarray usually reads all of it after this engine has returned."""
+    lazy = LazyArray(array)
+    if is_index:
+        lazy.read_early()
+    return lazy
 
 
 @cache

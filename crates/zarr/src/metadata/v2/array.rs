@@ -3,7 +3,7 @@
 //! Spec: Zarr v2 "Arrays"
 
 use super::{ARRAY, check_version};
-use crate::data_type::{Dtype, FillRules, ObjectCodec, StructForm};
+use crate::data_type::{Dtype, FillRules, ObjectCodec, TypeForm};
 use crate::json::{Context, Deviation, Json, Object, Spot};
 use crate::metadata::{ChunkKeyEncoding, Separator, Written};
 use hyperslab_core::{Limits, Result, nd};
@@ -150,7 +150,7 @@ fn parse(json: &Json, at: &Spot<'_>) -> Result<ArrayMetadata> {
     let fill_value = match object.required("fill_value", at)? {
         Json::Null => None,
         json => {
-            let rules = FillRules { version_2: true, form: StructForm::Registered, order: dtype.byte_order };
+            let rules = FillRules { version_2: true, form: TypeForm::Registered, order: dtype.byte_order };
             let value = dtype.data_type.parse_fill(json, rules, &at.name("fill_value"))?;
             Some(Written::new(value, json.clone()))
         }

@@ -3,7 +3,7 @@
 //! Spec: Zarr v3 "Array metadata"
 
 use super::{OF_ALL, attributes, check_unknown, insert_all};
-use crate::data_type::{ByteOrder, DataType, FillRules, Layout, StructForm};
+use crate::data_type::{ByteOrder, DataType, FillRules, Layout, TypeForm};
 use crate::json::{Deviation, Json, Object, Spot};
 use crate::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Written};
 use hyperslab_core::{ErrorKind, Result};
@@ -51,7 +51,7 @@ impl ArrayMetadata {
         if codecs.is_empty() {
             return Err(there.malformed("no codecs, expected at least an array-to-bytes codec"));
         }
-        let form = StructForm::of(&told);
+        let form = TypeForm::of(&told);
         let byte_order = byte_order(&codecs, &data_type, form, 0, &there)?;
         let value = object.take_required("fill_value", at)?;
         let rules = FillRules { version_2: false, form, order: byte_order };
@@ -148,7 +148,7 @@ fn dimension_names(json: &Json, rank: usize, at: &Spot<'_>) -> Result<Vec<Option
 fn byte_order(
     codecs: &[Extension],
     data_type: &DataType,
-    form: StructForm,
+    form: TypeForm,
     depth: u32,
     at: &Spot<'_>,
 ) -> Result<Option<ByteOrder>> {
@@ -178,7 +178,7 @@ fn byte_order(
         let lacks = same && Layout::new(data_type, order).is_err_and(|e| e.kind() == ErrorKind::Malformed);
         return match (lacks, form) {
             (false, _) => Ok(order),
-            (true, StructForm::Registered) => {
+            (true, TypeForm::Registered) => {
                 Err(here.malformed("no endian, expected one for elements of several bytes"))
             }
             (true, _) => {

@@ -137,7 +137,7 @@ fn writes_all_options_of_version_2() {
 fn structs_have_the_requested_form() {
     let array = ArrayDefinition::new(vec![2], dogs());
     let of = |form| {
-        let array = array.clone().struct_form(form);
+        let array = array.clone().type_form(form);
         let told = documents(&array, Version::V3);
         let json = told.documents[0].1.as_object().unwrap().clone();
         (json.get("data_type").unwrap().emit_compact(), told.warnings)
@@ -147,15 +147,15 @@ fn structs_have_the_requested_form() {
         "{{\"name\":\"struct\",\"configuration\":{{\"fields\":[{{\"name\":\"name\",\"data_type\":{utf32}}},\
          {{\"name\":\"age\",\"data_type\":\"int32\"}},{{\"name\":\"weight\",\"data_type\":\"float32\"}}]}}}}"
     );
-    assert_eq!(of(StructForm::Registered), (registered, vec![]));
+    assert_eq!(of(TypeForm::Registered), (registered, vec![]));
     let seed = "[[\"name\",\"<U10\"],[\"age\",\"<i4\"],[\"weight\",\"<f4\"]]";
-    assert_eq!(of(StructForm::Seed), (seed.to_owned(), vec![]));
+    assert_eq!(of(TypeForm::Seed), (seed.to_owned(), vec![]));
     let legacy = format!(
         "{{\"name\":\"structured\",\"configuration\":{{\"fields\":[[\"name\",{utf32}],[\"age\",\"int32\"],\
          [\"weight\",\"float32\"]]}}}}"
     );
     let warning = "\"structured\", which is only to be read and not to be written".to_owned();
-    assert_eq!(of(StructForm::Legacy), (legacy, vec![warning]));
+    assert_eq!(of(TypeForm::Legacy), (legacy, vec![warning]));
     assert!(text(&array, Version::V2).contains(seed));
 }
 

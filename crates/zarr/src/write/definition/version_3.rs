@@ -5,7 +5,7 @@
 use super::chunks::{default_chunks, fitting};
 use super::{ArrayDefinition, ArrayDocuments, Chunks, wrong};
 use crate::codec::{elements, made, order_of};
-use crate::data_type::{ByteOrder, DataType, Dtype, Layout, StructForm};
+use crate::data_type::{ByteOrder, DataType, Dtype, Layout, TypeForm};
 use crate::hierarchy::Metadata;
 use crate::json::{Json, Object};
 use crate::metadata::v3::{self, NodeMetadata};
@@ -23,9 +23,9 @@ impl ArrayDefinition {
             .ok_or_else(|| Error::unsupported("an undefined fill value, which version 3 does not have"))?;
         let (chunk_grid, codecs) = self.grid_and_codecs(&data_type)?;
         let keys = ChunkKeyEncoding::Default(self.separator.unwrap_or(Separator::Slash));
-        let fill_value = match (&data_type, self.struct_form) {
+        let fill_value = match (&data_type, self.type_form) {
             // Readers of only the legacy form expect the output of zarr-python 3.1.
-            (DataType::Struct(_) | DataType::Raw { .. }, StructForm::Legacy) => {
+            (DataType::Struct(_) | DataType::Raw { .. }, TypeForm::Legacy) => {
                 let byte_order = Some(self.byte_order);
                 Written::fill_value_v2(&Dtype { data_type: data_type.clone(), byte_order }, row)?
             }
@@ -35,7 +35,7 @@ impl ArrayDefinition {
         record::put_member(&self.record, &mut unknown);
         let metadata = v3::ArrayMetadata {
             shape: self.shape.clone(),
-            data_type: Written::data_type(data_type, self.struct_form, self.byte_order)?,
+            data_type: Written::data_type(data_type, self.type_form, self.byte_order)?,
             chunk_grid,
             chunk_key_encoding: keys.written(),
             fill_value,
@@ -59,12 +59,12 @@ impl ArrayDefinition {
     /// The type without padding, as version 3 requires. The rows are the same.
     fn data_type_v3(&self, warnings: &mut Vec<String>) -> Result<DataType> {
         let DataType::Struct(structure) = &self.data_type else { return Ok(self.data_type.clone()) };
-        match self.struct_form {
-            StructForm::Seed => return Ok(self.data_type.clone()),
-            StructForm::Legacy => {
+        match self.type_form {
+            TypeForm::Seed => return Ok(self.data_type.clone()),
+            TypeForm::Legacy => {
                 warnings.push("\"structured\", which is only to be read and not to be written".to_owned());
             }
-            StructForm::Registered => {}
+            TypeForm::Registered => {}
         }
         if structure.fields().iter().any(|field| field.title.is_some()) {
             warnings.push("titles of fields, which \"struct\" does not have".to_owned());

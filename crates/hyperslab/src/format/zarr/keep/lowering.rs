@@ -110,15 +110,7 @@ impl Lowering {
     /// as compounds and tagged times as raw bytes, with the same bytes.
     #[must_use]
     pub(in crate::format) fn stored_as(mut self, stored: &DataType) -> Lowering {
-        let has_same_bytes = match (&self.data_type, stored) {
-            (DataType::Bool, DataType::Integer { bits: 8, .. }) => true,
-            (DataType::DateTime64(_) | DataType::TimeDelta64(_), DataType::Raw { length: 8 }) => true,
-            (DataType::Complex(part), DataType::Struct(of)) => {
-                of.packed().fields().iter().map(|field| &field.data_type).eq([&DataType::Float(*part); 2])
-            }
-            _ => false,
-        };
-        if has_same_bytes {
+        if has_same_bytes(&self.data_type, stored) {
             self.data_type = stored.clone();
         }
         self
@@ -266,6 +258,30 @@ impl Lowering {
             all.extend_from_slice(if is_null { &null } else { written.next().unwrap_or(&null) });
         }
         Ok(Values { rows: all.into(), heap })
+    }
+}
+
+/// Whether elements of the first data type have the same bytes in the second, in which earlier releases stored them.
+fn has_same_bytes(own: &DataType, stored: &DataType) -> bool {
+    match (own, stored) {
+        (DataType::Bool, DataType::Integer { bits: 8, .. }) => true,
+        (DataType::DateTime64(_) | DataType::TimeDelta64(_), DataType::Raw { length: 8 }) => true,
+        (DataType::Complex(part), DataType::Struct(of)) => {
+            of.packed().fields().iter().map(|field| &field.data_type).eq([&DataType::Float(*part); 2])
+        }
+        (DataType::Struct(own), DataType::Struct(stored)) => {
+            let (own, stored) = (own.packed(), stored.packed());
+            let pairs = own.fields().iter().zip(stored.fields());
+            own.fields().len() == stored.fields().len()
+                && pairs.into_iter().all(|(own, stored)| {
+                    own.name == stored.name && has_same_bytes(&own.data_type, &stored.data_type)
+                })
+        }
+        (
+            DataType::Array { element: own, shape: own_shape },
+            DataType::Array { element: stored, shape: stored_shape },
+        ) => own_shape == stored_shape && has_same_bytes(own, stored),
+        (own, stored) => own == stored,
     }
 }
 

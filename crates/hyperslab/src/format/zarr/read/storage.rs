@@ -7,7 +7,7 @@ use crate::format::zarr::directive::{directive, directives, sizes};
 use crate::format::zarr::filter;
 use hyperslab_core::Result;
 use hyperslab_model::{Directive, Fill, Filter, Layout, Order, Storage};
-use hyperslab_zarr::data_type::{ByteOrder, DataType, StructForm};
+use hyperslab_zarr::data_type::{ByteOrder, DataType, TypeForm};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::v2::{self, CodecConfiguration};
 use hyperslab_zarr::metadata::{ChunkGrid, ChunkKeyEncoding, Extension, Separator, v3};
@@ -171,7 +171,7 @@ fn note_type(
     order: Option<ByteOrder>,
     native: &mut Vec<(&str, Directive)>,
 ) {
-    let written = data_type.emit(StructForm::Registered, order.unwrap_or(ByteOrder::Little));
+    let written = data_type.emit(TypeForm::Registered, order.unwrap_or(ByteOrder::Little));
     if !is_lossless(data_type) || written.ok().as_ref() != Some(json) {
         native.push(("data_type", directive(json)));
     }

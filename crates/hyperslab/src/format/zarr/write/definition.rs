@@ -22,7 +22,7 @@ use hyperslab_model::{
     Attributes, Datatype, Directive, Extent, Layout, Node, NodePath, Shape, Storage, Text,
 };
 use hyperslab_netcdf4::name::FILL_VALUE;
-use hyperslab_zarr::data_type::{DataType, StructForm};
+use hyperslab_zarr::data_type::{DataType, TypeForm};
 use hyperslab_zarr::json::{Json, Object};
 use hyperslab_zarr::metadata::Separator;
 use hyperslab_zarr::write::{ArrayDefinition, Version, is_mostly_padding};
@@ -62,7 +62,7 @@ struct Described<'n> {
     /// The version of Zarr to write.
     version: Version,
     /// How version 3 represents compounds.
-    struct_form: StructForm,
+    type_form: TypeForm,
     /// Known facts about the elements.
     facts: Facts,
 }
@@ -96,13 +96,13 @@ impl ArrayPlan {
         attributes::record_native(path, of.storage, &mut record, losses);
         let attributes = of.attributes(&lowering, options, &mut record, losses)?;
 
-        let fits_zarr_python = zarr_python::reads(&lowering.data_type, of.version, of.struct_form);
+        let fits_zarr_python = zarr_python::reads(&lowering.data_type, of.version, of.type_form);
         if !fits_zarr_python && options.get(CONSOLIDATED).is_none() {
             losses.note(&UNCONSOLIDATED, of.place(), None);
         }
         let stored: Vec<u64> = shape.iter().chain(&lowering.trailing).copied().collect();
         let definition = ArrayDefinition::new(stored, lowering.data_type.clone());
-        let definition = definition.attributes(attributes).record(record).struct_form(of.struct_form);
+        let definition = definition.attributes(attributes).record(record).type_form(of.type_form);
         let definition = of.in_chunks(definition, &shape, &lowering, losses);
         let definition = match names {
             Some(names) => definition.dimension_names(names),
@@ -139,7 +139,7 @@ impl<'n> Described<'n> {
             Node::Ndarray(array) => array.dimension,
             _ => None,
         };
-        let (version, struct_form) = (destination.version, struct_form(destination.options, storage)?);
+        let (version, type_form) = (destination.version, type_form(destination.options, storage)?);
         Ok(Described {
             path,
             shape,
@@ -149,7 +149,7 @@ impl<'n> Described<'n> {
             is_dimcoord,
             beside,
             version,
-            struct_form,
+            type_form,
             facts,
         })
     }
@@ -193,7 +193,7 @@ impl<'n> Described<'n> {
             losses.note(&INNER_NAMED_TYPE, self.place(), None);
         }
         let (pads, replaces_spaces) = lowering.pads();
-        let is_new = self.version == Version::V3 && self.struct_form == StructForm::Registered;
+        let is_new = self.version == Version::V3 && self.type_form == TypeForm::Registered;
         if is_new && matches!(lowering.data_type, DataType::Struct(_)) {
             losses.note(&STRUCT, self.place(), None);
         }
@@ -348,18 +348,18 @@ fn is_raw_bytes(storage: &Storage) -> bool {
     member(data_type, "name").and_then(text) == Some("raw_bytes")
 }
 
-/// The form of structs and raw bytes that was requested. Raw bytes of a store that zarr-python has written keep its form,
-/// since it reads no other.
-fn struct_form(options: &TargetOptions, storage: &Storage) -> Result<StructForm> {
+/// The form of structs and raw bytes that was requested. An array of `raw_bytes` keeps this form, since zarr-python reads
+/// no other.
+fn type_form(options: &TargetOptions, storage: &Storage) -> Result<TypeForm> {
     let form = match options.get("zarr.struct") {
         Some(OptionValue::Word(form)) => Some(form.as_str()),
         _ => None,
     };
     match form {
-        None if is_raw_bytes(storage) => Ok(StructForm::Legacy),
-        None | Some("registered") => Ok(StructForm::Registered),
-        Some("seed") => Ok(StructForm::Seed),
-        Some("legacy") => Ok(StructForm::Legacy),
+        None if is_raw_bytes(storage) => Ok(TypeForm::Legacy),
+        None | Some("registered") => Ok(TypeForm::Registered),
+        Some("seed") => Ok(TypeForm::Seed),
+        Some("legacy") => Ok(TypeForm::Legacy),
         Some(other) => {
             Err(Error::invalid(format!("zarr.struct={other}, expected registered, seed or legacy")))
         }

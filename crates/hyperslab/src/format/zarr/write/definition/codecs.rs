@@ -15,7 +15,7 @@ use hyperslab_core::{Error, Limits, Result};
 use hyperslab_model::{ByteOrder, Directive, ElementStorage, Fill, Filter, Order};
 use hyperslab_zarr::Array;
 use hyperslab_zarr::codec::elements;
-use hyperslab_zarr::data_type::{self as zarr, DataType, StructForm};
+use hyperslab_zarr::data_type::{self as zarr, DataType, TypeForm};
 use hyperslab_zarr::hierarchy::{self as zarr_hierarchy, Metadata};
 use hyperslab_zarr::write::{ArrayDefinition, Version, WrittenCodec};
 
@@ -115,8 +115,7 @@ impl Described<'_> {
     /// Whether zarr-python misinterprets big-endian elements as little-endian ones. In version 3, this affects elements
     /// of compounds in their old form, and elements that are passed to a number filter.
     fn is_misread(&self, lowering: &Lowering) -> bool {
-        let is_old =
-            matches!(lowering.data_type, DataType::Struct(_)) && self.struct_form == StructForm::Legacy;
+        let is_old = matches!(lowering.data_type, DataType::Struct(_)) && self.type_form == TypeForm::Legacy;
         // Otherwise registered codecs replace these filters.
         let is_kept = matches!(self.facts.filters, Filters::Asked | Filters::Kept);
         let codecs = || self.codecs(&lowering.data_type, zarr::ByteOrder::Little).unwrap_or_default();
