@@ -1,7 +1,8 @@
 //! Deflate blocks of literals and runs, for bytes in which a search for matches finds nothing.
 //!
-//! The low bytes of shuffled numbers are mostly noise. A compressor spends most of its time there on a search that
-//! finds nothing, or on matches that save nothing. These blocks are as small, and take a fraction of the time.
+//! The low bytes of shuffled numbers are mostly noise, and masks and sparse arrays are runs of irregular lengths. A
+//! compressor spends most of its time there on a search that finds nothing, or on matches that save nothing. These blocks
+//! are as small or smaller, and take a fraction of the time.
 //!
 //! Spec: RFC 1951, 3.2.3 to 3.2.7
 
@@ -48,6 +49,8 @@ struct Counts {
     entropy: f64,
     /// The same if the position of a literal in a group of four is known; lower where numbers are not shuffled.
     entropy_in_place: f64,
+    /// How many literals would equal the one before if their order were random.
+    equal_by_chance: f64,
 }
 
 impl Literals {
@@ -177,8 +180,10 @@ impl Literals {
         let all = literals.max(1) as f64;
         let entropy = bits(symbols.get(..END).unwrap_or_default()) / all;
         let entropy_in_place = tables.iter().map(|table| bits(table)).sum::<f64>() / all;
+        let squares = symbols.iter().take(END).map(|count| f64::from(*count).powi(2));
+        let equal_by_chance = squares.sum::<f64>() / all;
         add_one(&mut symbols, END);
-        Counts { symbols, literals, entropy, entropy_in_place }
+        Counts { symbols, literals, entropy, entropy_in_place, equal_by_chance }
     }
 
     /// Whether a search for matches would not make a block noticeably smaller, judged by samples of its bytes.
@@ -186,33 +191,74 @@ impl Literals {
         if counts.literals <= block.len() / FEW {
             return true;
         }
-        // Where runs are frequent, matches at longer distances are shorter.
         if self.runs.len() > counts.literals / MIN_APART {
-            return false;
-        }
-        if counts.entropy < MIN_ENTROPY || counts.entropy_in_place < MIN_SAME * counts.entropy {
-            return false;
+            return self.are_runs_worth_no_search(block, at, counts);
         }
         // A repeated sequence saves bits only from this length on.
-        let bytes = (4..8).find(|bytes| f64::from(*bytes) * counts.entropy >= MATCH_BITS).unwrap_or(8);
-        let mask = u64::MAX >> (64 - 8 * bytes);
-        let (mut samples, mut found) = (0_u32, 0_u32);
-        for (place, word) in (self.base + at..).zip(block.windows(8)) {
-            let Ok(word) = <[u8; 8]>::try_from(word).map(u64::from_le_bytes) else { continue };
+        let fits = |bytes: &usize| *bytes as f64 * counts.entropy >= MATCH_BITS;
+        let Some(bytes) = (MIN_SEQUENCE..=MAX_SEQUENCE).find(fits) else { return false };
+        if counts.entropy_in_place < MIN_SAME * counts.entropy {
+            return false;
+        }
+        // Bytes that equal the one before more often than by chance are short matches at the least distance.
+        let literals = self.runs.iter().filter_map(|run| block.get(run.literals.clone()));
+        let equal: usize =
+            literals.map(|all| all.iter().zip(all.iter().skip(1)).filter(|(a, b)| a == b).count()).sum();
+        if equal as f64 > counts.equal_by_chance + counts.literals as f64 / FEW_EQUAL {
+            return false;
+        }
+        let mask = u64::MAX >> (64 - 8 * bytes.min(8));
+        let (mut samples, mut found) = (0, 0);
+        for (place, sequence) in (self.base + at..).zip(block.windows(bytes.max(8))) {
+            let Some(word) = sequence.first_chunk().map(|word| u64::from_le_bytes(*word)) else { continue };
             let word = word & mask;
-            let hash = word.wrapping_mul(HASH);
             // Samples are chosen by their content, so that the same sequences are chosen wherever they occur.
-            if hash >> (64 - SAMPLED) != 0 {
+            if word.wrapping_mul(HASH) >> (64 - SAMPLED) != 0 {
                 continue;
             }
-            let slot = usize::try_from(hash >> (64 - SAMPLED - SLOTS.trailing_zeros()));
-            let Some(slot) = slot.ok().and_then(|slot| self.seen.get_mut(slot)) else { continue };
             let is_run = word == word << 8 & mask | word & 0xff;
-            samples += u32::from(!is_run);
-            found += u32::from(!is_run && slot.0 == word && place.wrapping_sub(slot.1) <= WINDOW);
-            *slot = (word, place);
+            let rest = sequence.get(8..bytes).unwrap_or_default();
+            let sequence = rest.iter().fold(word, |hash, byte| mixed(hash, (*byte).into()));
+            samples += usize::from(!is_run);
+            found += usize::from(self.was_seen(sequence, place) && !is_run);
         }
-        found <= samples / FEW_FOUND
+        samples >= block.len() / MIN_SAMPLES && found <= samples / FEW_FOUND
+    }
+
+    /// Whether a sequence occurred at a distance that a match can have. Remembers it.
+    fn was_seen(&mut self, sequence: u64, place: u64) -> bool {
+        let slot = sequence.wrapping_mul(HASH) << SAMPLED >> (64 - SLOTS.trailing_zeros());
+        let slot = usize::try_from(slot).ok().and_then(|slot| self.seen.get_mut(slot));
+        slot.is_some_and(|slot| {
+            let (before, at) = std::mem::replace(slot, (sequence, place));
+            before == sequence && place.wrapping_sub(at) <= WINDOW
+        })
+    }
+
+    /// The same for blocks with many runs. A match pays off if it covers several of them, with the literals in between.
+    fn are_runs_worth_no_search(&mut self, block: &[u8], at: u64, counts: &Counts) -> bool {
+        let runs = self.runs.iter().flat_map(|run| matches(run.repeats));
+        // The distance takes one bit.
+        let lengths: f64 = runs.map(|(_, _, extra)| f64::from(extra + 1)).sum();
+        let each = (bits(&counts.symbols) + lengths) / self.runs.len() as f64;
+        let Some(many) = (2..=MAX_RUNS).find(|many| *many as f64 * each >= 2.0 * MATCH_BITS) else {
+            return false;
+        };
+        let all = std::mem::take(&mut self.runs);
+        let mut found = 0;
+        for runs in all.windows(many) {
+            let hash = runs.iter().fold(0, |hash, run| {
+                let literals = block.get(run.literals.clone()).unwrap_or_default();
+                let literals = literals.iter().fold(hash, |hash, byte| mixed(hash, (*byte).into()));
+                mixed(literals, run.repeats as u64)
+            });
+            let start = runs.first().map_or(0, |run| run.literals.start);
+            let end = runs.last().map_or(0, |run| run.literals.end + run.repeats);
+            let place = self.base + at + start as u64;
+            found += usize::from(self.was_seen(hash, place) && end - start <= MAX_MATCH);
+        }
+        self.runs = all;
+        found <= self.runs.len() / FEW_FOUND
     }
 
     fn write(&self, block: &[u8], counts: &Counts, is_last: bool, bits: &mut BitWriter<'_>) {
@@ -285,6 +331,10 @@ fn bits(counts: &[u32]) -> f64 {
     let all = f64::from(counts.iter().sum::<u32>());
     let of_symbol = |count: f64| count * (all / count).log2();
     counts.iter().filter(|count| **count > 0).map(|count| of_symbol(f64::from(*count))).sum()
+}
+
+fn mixed(hash: u64, with: u64) -> u64 {
+    (hash.rotate_left(5) ^ with).wrapping_mul(HASH)
 }
 
 #[inline(always)]
@@ -405,15 +455,24 @@ const SLOTS: usize = 4096;
 const HASH: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The minimum number of literals for each run.
 const MIN_APART: usize = 8;
-/// The approximate size of a match in bits, and the entropy of literals below which shorter matches also save bits.
+/// The maximum number of runs in a sequence that is searched.
+const MAX_RUNS: usize = 16;
+/// The approximate size of a match in bits.
 const MATCH_BITS: f64 = 28.0;
-const MIN_ENTROPY: f64 = 3.5;
+/// The lengths in bytes of the sequences that are sampled. Of literals that would need longer ones, a code with a whole
+/// number of bits for each wastes too much.
+const MIN_SEQUENCE: usize = 4;
+const MAX_SEQUENCE: usize = 16;
+/// The minimum number of samples is the number of bytes divided by this.
+const MIN_SAMPLES: usize = 256;
 /// The minimum ratio of the entropy by position to the whole entropy for literals whose distribution is the same in all
 /// positions.
 const MIN_SAME: f64 = 0.98;
 /// The share of literals below which no search is needed, and the share of repeated samples above which it pays off.
 const FEW: usize = 512;
-const FEW_FOUND: u32 = 64;
+const FEW_FOUND: usize = 64;
+/// The share of literals that may equal the one before, in addition to those that do so by chance.
+const FEW_EQUAL: f64 = 32.0;
 
 #[cfg(test)]
 mod tests {
@@ -428,6 +487,11 @@ mod tests {
             state.to_be_bytes()[0]
         };
         (0..len).map(|_| of(next(), next())).collect()
+    }
+
+    /// Bytes whose search finds long matches everywhere.
+    fn repeated(len: usize) -> Vec<u8> {
+        noise(2, 1_000, |byte, _| byte).into_iter().cycle().take(len).collect()
     }
 
     /// The number of bytes that were not searched. Checks that the encoded bytes decode to `raw`.
@@ -453,12 +517,12 @@ mod tests {
     #[test]
     fn noise_between_what_is_searched_is_found() {
         let noisy = noise(1, 8 * BLOCK, |byte, _| byte);
-        let smooth: Vec<u8> = (0..20 * BLOCK).map(|at| u8::try_from(at / 200 % 7).unwrap()).collect();
-        let raw = [&smooth[..], &noisy, &smooth, &noisy[..100], &smooth].concat();
+        let repeated = repeated(20 * BLOCK);
+        let raw = [&repeated[..], &noisy, &repeated, &noisy[..100], &repeated].concat();
         let mut literals = Literals::default();
-        assert_eq!(literals.find(&raw), Some(smooth.len()));
-        assert_eq!(literals.encode(&raw[smooth.len()..], &mut Vec::new()), noisy.len());
-        assert_eq!(literals.find(&raw[smooth.len() + noisy.len()..]), None);
+        assert_eq!(literals.find(&raw), Some(repeated.len()));
+        assert_eq!(literals.encode(&raw[repeated.len()..], &mut Vec::new()), noisy.len());
+        assert_eq!(literals.find(&raw[repeated.len() + noisy.len()..]), None);
         let (mut state, mut stored, mut back) = (State::default(), Vec::new(), vec![0; raw.len()]);
         for level in [1, 4, 6, 9] {
             state.encode(level, &raw, &mut stored).unwrap();
@@ -471,8 +535,8 @@ mod tests {
     #[test]
     fn little_noise_behind_much_that_is_searched_is_searched() {
         let noisy = noise(1, 5 * BLOCK, |byte, _| byte);
-        let smooth: Vec<u8> = (0..200 * BLOCK).map(|at| u8::try_from(at / 200 % 7).unwrap()).collect();
-        assert_eq!(Literals::default().find(&[&smooth[..], &noisy, &smooth[..9 * BLOCK]].concat()), None);
+        let repeated = repeated(200 * BLOCK);
+        assert_eq!(Literals::default().find(&[&repeated[..], &noisy, &repeated[..9 * BLOCK]].concat()), None);
     }
 
     #[test]
@@ -489,6 +553,30 @@ mod tests {
         let mut stored = Vec::new();
         Literals::default().encode(&masked, &mut stored);
         assert!(stored.len() < random.len() + 1_000, "{}", stored.len());
+    }
+
+    #[test]
+    fn runs_are_searched_if_they_repeat() {
+        // As in masks and sparse arrays.
+        let lengths = noise(1, 8_000, |byte, _| 16 + byte % 16);
+        let runs = lengths.iter().zip((0..2).cycle());
+        let runs: Vec<u8> = runs.flat_map(|(len, value)| std::iter::repeat_n(value, (*len).into())).collect();
+        assert_eq!(unsearched(&runs), runs.len());
+        assert_eq!(unsearched(&runs[..8_000].repeat(12)), 0);
+    }
+
+    #[test]
+    fn short_repeats_are_searched() {
+        let twice: Vec<u8> =
+            noise(1, 50_000, |byte, _| byte).into_iter().flat_map(|byte| [byte; 2]).collect();
+        assert_eq!(unsearched(&twice), 0);
+    }
+
+    #[test]
+    fn few_values_in_random_order_are_not_searched() {
+        let classes = noise(1, 100_000, |byte, _| byte % 8);
+        assert_eq!(unsearched(&classes), classes.len());
+        assert_eq!(unsearched(&classes[..20_000].repeat(5)), 0);
     }
 
     proptest! {
