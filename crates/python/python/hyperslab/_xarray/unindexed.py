@@ -37,7 +37,7 @@ def unindexed(dataset: Dataset) -> Dataset:
 
 def _ordinary(dataset: UnindexedDataset) -> Dataset:
     ordinary: Dataset = dataset
-    ordinary.__class__ = Dataset
+    ordinary.__class__ = Dataset  # pyright: ignore[reportAttributeAccessIssue]
     return ordinary
 
 
