@@ -216,6 +216,16 @@ def test_the_dataset_is_the_one_that_xarray_makes(
     pickle.loads(pickle.dumps(found)).load()
 
 
+@pytest.mark.parametrize("key", [[0, 2, 5], [True] * 3 + [False] * 5, slice(1, 6, 2), 3, xarray.DataArray([4, 1], dims="p"), slice(None)])
+def test_coordinates_without_an_index_are_selected(ocean: Path, key: Any) -> None:
+    def opened(engine: Any) -> xarray.DataArray:
+        return xarray.open_dataset(ocean, engine=engine, create_default_indexes=False)["lon"]
+
+    coordinate = opened(Engine)
+    for _ in range(2):
+        np.testing.assert_array_equal(coordinate.isel(lon=key).values, opened("netcdf4").isel(lon=key).values)
+
+
 def test_other_coordinates_are_left_to_xarray(ocean: Path) -> None:
     assert type(Engine().open_dataset(ocean)) is xarray.Dataset
     assigned = unindexed(Engine().open_dataset(ocean)).assign_coords(lon=("lon", range(8)), name="a")

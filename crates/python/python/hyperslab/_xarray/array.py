@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from xarray.backends.common import BackendArray
 from xarray.coding.strings import create_vlen_dtype
-from xarray.core.indexing import ExplicitIndexer, IndexingSupport, VectorizedIndexer, explicit_indexing_adapter
+from xarray.core.indexing import BasicIndexer, ExplicitIndexer, IndexingSupport, VectorizedIndexer, explicit_indexing_adapter
 
 from .._objects import Array
 
@@ -62,7 +62,7 @@ class LazyArray(BackendArray):
 
     def __getitem__(self, key: ExplicitIndexer) -> Any:
         early = self._early
-        if early is not None and key.tuple == _WHOLE:
+        if early is not None and isinstance(key, BasicIndexer) and key.tuple == _WHOLE:
             self._early = None
             return early
         if isinstance(key, VectorizedIndexer) and _is_scattered(key.tuple):
