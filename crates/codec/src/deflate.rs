@@ -3,10 +3,13 @@
 //! Spec: RFC 1950, RFC 1951
 
 mod bits;
+mod block;
+mod header;
 mod huffman;
 mod literals;
 mod reopen;
 mod symbols;
+mod trials;
 
 use crate::codec::Transform;
 use crate::coders::Coders;
@@ -113,7 +116,7 @@ impl State {
         Ok(())
     }
 
-    /// If a search for matches in parts of `raw` would find nothing, replaces the content of `out` with `header` and
+    /// If a search for matches is not worth its time in parts of `raw`, replaces the content of `out` with `header` and
     /// the deflated bytes. The other parts are left to the compressor.
     fn with_literals(&mut self, level: u8, raw: &[u8], header: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         if !LITERAL_LEVELS.contains(&level) || raw.len() < MIN_LITERALS {
@@ -121,14 +124,28 @@ impl State {
         }
         out.clear();
         out.extend_from_slice(header);
+        let mut literals = self.literals.take().unwrap_or_default();
+        literals.begin(raw.len());
+        let is_encoded = self.encode_parts(level, raw, &mut literals, out);
+        self.literals = Some(literals);
+        is_encoded
+    }
+
+    fn encode_parts(
+        &mut self,
+        level: u8,
+        raw: &[u8],
+        literals: &mut Literals,
+        out: &mut Vec<u8>,
+    ) -> Result<bool> {
         let mut rest = raw;
         loop {
-            let literals = self.literals.get_or_insert_default();
-            rest = rest.get(literals.encode(rest, out)..).unwrap_or_default();
+            let done = literals.encode(rest, self.compressor(level)?, out);
+            rest = rest.get(done..).unwrap_or_default();
             if rest.is_empty() {
                 return Ok(true);
             }
-            let next = literals.find(rest);
+            let next = literals.find(rest, self.compressor(level)?);
             if next.is_none() && rest.len() == raw.len() {
                 return Ok(false);
             }
@@ -185,7 +202,7 @@ fn too_small(raw: &[u8], bound: usize) -> Error {
     Error::invalid(format!("{} bytes deflate to more than {bound}", raw.len()))
 }
 
-/// The levels at which bytes that look like noise are not searched for matches. Higher levels ask for the smallest
+/// The levels at which bytes are not searched for matches if that makes them hardly smaller. Higher levels ask for the smallest
 /// stream, and level 0 for stored bytes.
 const LITERAL_LEVELS: RangeInclusive<u8> = 1..=6;
 /// Shorter inputs are not examined first, because it does not pay off.

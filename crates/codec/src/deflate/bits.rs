@@ -38,6 +38,7 @@ impl<'a> BitWriter<'a> {
     /// Moves whole bytes to the output.
     #[inline(always)]
     pub(super) fn flush(&mut self) {
+        debug_assert!(self.len + size_of::<u64>() <= self.out.len(), "no space is reserved");
         if let Some(place) = self.out.get_mut(self.len..).and_then(<[u8]>::first_chunk_mut) {
             *place = self.next.to_le_bytes();
         }
@@ -56,6 +57,7 @@ impl<'a> BitWriter<'a> {
 
     /// Adds bytes, after [`align`](Self::align).
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        debug_assert!(self.len + bytes.len() <= self.out.len(), "no space is reserved");
         if let Some(place) = self.out.get_mut(self.len..self.len + bytes.len()) {
             place.copy_from_slice(bytes);
         }
