@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import pickle
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +19,7 @@ zarr = pytest.importorskip("zarr", minversion="3.1")
 h5py = pytest.importorskip("h5py")
 
 import hyperslab
-from hyperslab.zarr import ZarrStore
+from hyperslab.zarr import CodecPipeline, ZarrStore
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest, SupportsGetSync
 from zarr.core.buffer import cpu, default_buffer_prototype
 from zarr.core.sync import _collect_aiterator
@@ -286,6 +288,146 @@ def test_chunks_are_those_of_the_file_where_zarr_decodes_them(written: Callable[
     assert stored.get_sync("deflated/c/1/1").to_bytes() == expected
     decoded = json.loads(ZarrStore(path, decoded=True).get_sync("deflated/zarr.json").to_bytes())
     assert [codec["name"] for codec in decoded["codecs"]] == ["bytes"]
+
+
+PIPELINE = {"codec_pipeline.path": "hyperslab.zarr.CodecPipeline"}
+
+
+def asked(store: ZarrStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The keys of chunks that zarr gets from now on."""
+    keys: list[str] = []
+    get = ZarrStore.get
+
+    def record(self: ZarrStore, key: str, *rest: Any, **more: Any) -> Any:
+        if "/c/" in f"/{key}":
+            keys.append(key)
+        return get(self, key, *rest, **more)
+
+    monkeypatch.setattr(ZarrStore, "get", record)
+    return keys
+
+
+def many(file: Any) -> None:
+    file.create_dataset("cut", data=np.arange(5 * 7 * 3, dtype="f8").reshape(5, 7, 3), chunks=(2, 3, 3), compression=1)
+    file.create_dataset("big", data=np.arange(20, dtype=">i4"), chunks=(6,), shuffle=True)
+    file.create_dataset("gaps", shape=(4, 9), dtype="i2", chunks=(2, 4), fillvalue=7)[2:, :4] = 1
+    file["whole"] = np.arange(12, dtype="c16").reshape(3, 4)
+    file["records"] = np.array([(1, 2.5), (2, 3.5)], [("a", "i4"), ("b", "f8")])
+    file["texts"] = np.array(["a", "bc", ""], h5py.string_dtype())
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "is_region"),
+    [
+        ("cut", np.s_[...], True),
+        ("cut", np.s_[1:4, 2:7], True),
+        ("cut", np.s_[3], True),
+        ("cut", np.s_[-1, 1:6, 2], True),
+        ("cut", np.s_[4:5, 6:7, 0:1], True),
+        ("cut", np.s_[::2, 1:], False),
+        ("cut", np.s_[2, 3, 1], False),
+        ("cut", np.s_[3:3], True),
+        ("big", np.s_[5:19], True),
+        ("gaps", np.s_[...], True),
+        ("gaps", np.s_[1:3, 3:], True),
+        ("whole", np.s_[1:, :3], True),
+        ("records", np.s_[...], False),
+        ("texts", np.s_[1:], False),
+    ],
+)
+def test_the_pipeline_reads_regions_at_once(
+    written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, path: str, key: Any, is_region: bool
+) -> None:
+    store = ZarrStore(written(many))
+    expected = zarr.open_group(store, mode="r")[path][key]
+    with zarr.config.set(PIPELINE):
+        array = zarr.open_group(store, mode="r")[path]
+    keys = asked(store, monkeypatch)
+    found = array[key]
+    assert_same(found, expected)
+    assert (keys == []) is is_region
+
+
+def test_the_pipeline_reads_all_selections(written: Callable[..., Path]) -> None:
+    store = ZarrStore(written(many))
+    usual = zarr.open_group(store, mode="r")
+    mask = np.arange(5 * 7 * 3).reshape(5, 7, 3) % 4 == 0
+    for read in (
+        lambda group: group["cut"].oindex[[4, 1, 1], :, [0, 2]],
+        lambda group: group["cut"].oindex[[0, 1], 2:5, 0:3],
+        lambda group: group["cut"].vindex[[0, 4], [6, 1], [2, 0]],
+        lambda group: group["cut"].get_mask_selection(mask),
+        lambda group: group["cut"].blocks[1, 2],
+    ):
+        expected = read(usual)
+        with zarr.config.set(PIPELINE):
+            assert_same(read(usual), expected)
+
+
+def test_zarr_applies_the_pipeline_to_arrays_that_it_opens(written: Callable[..., Path]) -> None:
+    group = zarr.open_group(ZarrStore(written(many)), mode="r")
+    with zarr.config.set(PIPELINE):
+        assert type(group["cut"].async_array.codec_pipeline) is CodecPipeline
+    assert type(group["cut"].async_array.codec_pipeline) is not CodecPipeline
+
+
+def test_a_cancelled_read_does_not_write_later(written: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ZarrStore(written(many))
+    with zarr.config.set(PIPELINE):
+        array = zarr.open_group(store, mode="r")["cut"].async_array
+    read = hyperslab.Array.read
+
+    def slow(self: hyperslab.Array, *key: Any, **more: Any) -> Any:
+        time.sleep(0.2)
+        return read(self, *key, **more)
+
+    monkeypatch.setattr(hyperslab.Array, "read", slow)
+
+    async def cancelled() -> np.ndarray:
+        out = np.zeros(array.shape)
+        buffer = default_buffer_prototype().nd_buffer.from_ndarray_like(out)
+        selected = array.get_orthogonal_selection((slice(None),) * 3, out=buffer)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(selected, 0.05)
+        before = out.copy()
+        await asyncio.sleep(0.4)
+        np.testing.assert_array_equal(out, before)
+        return out
+
+    asyncio.run(cancelled())
+
+
+def test_the_pipeline_reads_and_writes_other_stores() -> None:
+    with zarr.config.set(PIPELINE):
+        array = zarr.create_array(zarr.storage.MemoryStore(), shape=(10, 10), chunks=(3, 4), dtype="i4")
+        array[2:9, 1:] = np.arange(63).reshape(7, 9)
+        found = array[...]
+    expected = np.zeros((10, 10), "i4")
+    expected[2:9, 1:] = np.arange(63).reshape(7, 9)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_xarray_reads_the_same_through_the_pipeline(examples: Path) -> None:
+    xarray = pytest.importorskip("xarray")
+    store = ZarrStore(examples / "ocean.nc")
+    expected = xarray.open_zarr(store, chunks=None).load()
+    with zarr.config.set(PIPELINE):
+        xarray.testing.assert_identical(xarray.open_zarr(store, chunks=None).load(), expected)
+
+
+def test_errors_of_chunks_are_those_of_the_engine(written: Callable[..., Path]) -> None:
+    path = written(many)
+    with h5py.File(path) as file:
+        place = file["cut"].id.get_chunk_info(3).byte_offset
+    content = bytearray(path.read_bytes())
+    content[place : place + 4] = b"\xff" * 4
+    path.write_bytes(content)
+    with zarr.config.set(PIPELINE):
+        array = zarr.open_group(ZarrStore(path), mode="r")["cut"]
+    with pytest.raises(hyperslab.FormatError, match="deflate"):
+        array[...]
+    np.testing.assert_array_equal(array[:2, :3].reshape(-1)[:3], [0, 1, 2])
 
 
 def test_memory_of_chunks_is_used_again_only_when_nothing_refers_to_it(written: Callable[..., Path]) -> None:

@@ -1,43 +1,30 @@
 """Read every array of a folder of files through ZarrStore, and compare it with hyperslab itself and with h5py.
 
-    python zarr_corpus.py FOLDER [--decoded] [--references [--inline SIZE]] [--largest BYTES]
+    python zarr_corpus.py FOLDER [--stored] [--step N]
 
-With `--decoded`, hyperslab decodes all chunks. With `--references`, arrays are also read through kerchunk references. Prints a
-line for each array that differs, and exits with 1 if there is one.
+By default hyperslab decodes all chunks, and arrays are read by both codec pipelines; with `--stored`, zarr decodes the chunks of
+the files where it can. Prints a line for each array that differs, and exits with 1 if there is one.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hyperslab
 import numpy as np
 import zarr
+from digests import oracle
 from hyperslab.zarr import ZarrStore
 
-ARCHIVES = (".zip",)
+LARGEST = 32 << 20
+"""The maximum number of bytes of an array that is compared."""
 
-
-def stores(folder: Path) -> Iterator[Path]:
-    """The files and stores of a folder. Stores are not searched for files."""
-    for found in sorted(folder.iterdir()):
-        if found.is_symlink():
-            continue
-        if found.is_dir():
-            try:
-                hyperslab.open(found)
-                yield found
-            except (ValueError, OSError, KeyError, MemoryError):
-                yield from stores(found)
-        else:
-            yield found
+PIPELINE = {"codec_pipeline.path": "hyperslab.zarr.CodecPipeline"}
 
 
 def same(one: Any, other: Any) -> bool:
@@ -64,123 +51,95 @@ def texts(element: Any) -> str:
 
 
 def reference(array: hyperslab.Array) -> Any:
-    """The elements as they must appear in Zarr."""
+    """The elements as they must appear in Zarr, and which of them are missing."""
     read = array[...]
     if isinstance(read, np.ma.MaskedArray):
         return read.filled(0), np.ma.getmaskarray(read)
     return (np.asarray(read, dtype=array.dtype) if not isinstance(read, np.ndarray) else read), None
 
 
-class Corpus:
+class Compared:
     """What was compared, and what differed."""
 
-    def __init__(self, arguments: argparse.Namespace) -> None:
-        self.arguments, self.counts = arguments, Counter[str]()
-        self.reasons = Counter[str]()
-        self.referenced: dict[str, Any] = {}
+    def __init__(self, *, stored: bool) -> None:
+        self.is_stored = stored
+        self.counts, self.reasons = Counter[str](), Counter[str]()
+        self.faults: list[str] = []
 
-    def read(self, path: Path) -> None:
+    def store(self, path: Path) -> None:
         try:
-            store = ZarrStore(path, decoded=self.arguments.decoded)
-        except (ValueError, OSError, KeyError, MemoryError):
+            store = ZarrStore(path, decoded=not self.is_stored)
+        except (hyperslab.Error, OSError):
             self.counts["files that cannot be opened"] += 1
             return
-        self.counts["files"] += 1
         try:
             root = zarr.open(store, mode="r")
-        except Exception as error:
-            self.counts["files whose groups cannot be listed"] += 1
-            print(f"{path}: {type(error).__name__}: {error}")
+        except (hyperslab.Error, KeyError, OSError) as error:
+            self._unlisted(path, store, error)
             return
-        for name, reason in store.left_out.items():
-            self.counts["left out"] += 1
-            self.reasons[reason[:80]] += 1
-            if self.arguments.verbose:
-                print(f"{path}: {name} left out: {reason}")
-        files = self._h5py(path)
-        if self.arguments.references:
-            root = self._referenced(path, store)
+        self.counts["files"] += 1
+        self.reasons.update(reason[:80] for reason in store.left_out.values())
+        file = None if path.is_dir() else _h5py(path)
         for name, array in store._tree.arrays.items():
-            if self.arguments.references and f"{name}/.zarray".lstrip("/") not in self.referenced:
-                self.counts["arrays that are refused"] += 1
+            if array.nbytes > LARGEST:
+                self.counts["arrays that are too large"] += 1
                 continue
-            self._array(path, name, array, root if name == "" else root[name], files)
+            shown = [_opened(store, root, name)]
+            if not self.is_stored:
+                with zarr.config.set(PIPELINE):
+                    shown.append(_opened(store, root, name))
+            self._array(path, name, array, shown, file)
 
-    def _referenced(self, path: Path, store: ZarrStore) -> Any:
-        """The arrays as read through references, without those that are refused."""
-        import fsspec
-        from hyperslab.virtual import references
-        from zarr.storage import FsspecStore
+    def _unlisted(self, path: Path, store: ZarrStore, error: Exception) -> None:
+        """A store that zarr cannot open must have nothing to show, or damaged groups."""
+        try:
+            if store._tree.arrays:
+                self._fault(path, "", f"{type(error).__name__}: {error}")
+        except hyperslab.Error:
+            pass
+        self.counts["files whose groups cannot be listed"] += 1
 
-        drop: list[str] = []
-        for _ in range(2):
-            try:
-                made = references(path, inline=self.arguments.inline, drop=drop)
-                break
-            except ValueError as error:
-                if "too large to inline" not in str(error):
-                    raise
-                drop = [part.split(": ")[0].rpartition("/")[2] for part in str(error).split("): ", 1)[1].split("; ")]
-        for value in made["refs"].values():
-            kind = "documents" if isinstance(value, str) and value[:1] == "{" else "inlined chunks"
-            self.counts["byte ranges" if isinstance(value, list) else kind] += 1
-        self.referenced = made["refs"]
-        options = {"remote_protocol": "file", "remote_options": {"asynchronous": True}}
-        files = fsspec.filesystem("reference", fo=made, asynchronous=True, **options)
-        return zarr.open(FsspecStore(files, read_only=True), mode="r", zarr_format=2)
-
-    def _array(self, path: Path, name: str, array: hyperslab.Array, shown: Any, files: Any) -> None:
-        if array.nbytes > self.arguments.largest:
-            self.counts["arrays that are too large"] += 1
-            return
+    def _array(self, path: Path, name: str, array: hyperslab.Array, shown: list[Any], file: Any) -> None:
         try:
             expected, mask = reference(array)
-        except Exception:
-            self.counts["arrays that hyperslab cannot read"] += 1
+        except (hyperslab.Error, KeyError, MemoryError, UnicodeDecodeError):
+            self.counts["arrays that are not read"] += 1
+            for one in shown:
+                try:
+                    one[...]
+                except Exception:
+                    continue
+                self._fault(path, name, "zarr reads what hyperslab does not")
+            return
+        for one in shown:
             try:
-                shown[...]
-            except Exception:
+                read = np.asarray(one[...])
+            except Exception as error:
+                self._fault(path, name, f"{type(error).__name__}: {error}")
                 return
-            self.fault(path, name, "zarr reads what hyperslab does not")
-            return
-        try:
-            read = np.asarray(shown[...])
-        except Exception as error:
-            self.fault(path, name, f"{type(error).__name__}: {error}")
-            return
-        if mask is not None:
-            read = np.where(mask, np.zeros((), read.dtype), read) if read.dtype.kind not in "OT" else read
-            if read.dtype.kind == "i" and np.asarray(expected).dtype.kind == "b":
-                read = read.astype("?")
-        if not same(read, expected):
-            self.fault(path, name, f"{read!r} instead of {expected!r}"[:300])
-            return
-        self.counts["equal"] += 1
-        if files is not None:
-            self._compare_h5py(path, name, read, files)
+            if mask is not None:
+                read = np.where(mask, np.zeros((), read.dtype), read) if read.dtype.kind not in "OT" else read
+                if read.dtype.kind == "i" and np.asarray(expected).dtype.kind == "b":
+                    read = read.astype("?")
+            if not same(read, expected):
+                self._fault(path, name, f"{read!r} instead of {expected!r}"[:300])
+                return
+        self.counts["arrays"] += 1
+        if file is not None:
+            self._compare_h5py(path, name, read, file)
 
-    def _h5py(self, path: Path) -> Any:
-        if path.is_dir():
-            return None
-        import h5py
-
+    def _compare_h5py(self, path: Path, name: str, read: np.ndarray, file: Any) -> None:
         try:
-            return h5py.File(path, "r")
-        except (OSError, RuntimeError):
-            return None
-
-    def _compare_h5py(self, path: Path, name: str, read: np.ndarray, files: Any) -> None:
-        try:
-            dataset = files[name]
+            dataset = file[name]
             if dataset.dtype.kind not in "iufS":
                 return
             expected = dataset[()]
         except Exception:
-            self.counts["not readable by h5py"] += 1
+            self.counts["arrays that h5py does not read"] += 1
             return
         if np.shape(expected) != read.shape:
             # In NetCDF, the array is as long as the unlimited dimension.
-            self.counts["of another shape in h5py"] += 1
+            self.counts["arrays of another shape in h5py"] += 1
             return
         expected = np.asarray(expected)
         if read.dtype.kind == "S":
@@ -193,38 +152,52 @@ class Corpus:
         else:
             return
         if not is_same:
-            self.fault(path, name, f"{read!r} instead of {expected!r} of h5py"[:300])
+            self._fault(path, name, f"{read!r} instead of {expected!r} of h5py"[:300])
             return
-        self.counts["equal to h5py"] += 1
+        self.counts["arrays of h5py"] += 1
 
-    def fault(self, path: Path, name: str, what: str) -> None:
-        self.counts["different"] += 1
-        print(f"{path}: /{name}: {what}", flush=True)
+    def _fault(self, path: Path, name: str, what: str) -> None:
+        self.faults.append(f"{path}: /{name}: {what}")
+
+
+def _opened(store: ZarrStore, root: Any, name: str) -> Any:
+    """An array, with the codec pipeline that is set."""
+    return root[name] if name else zarr.open_array(store, mode="r")
+
+
+def _h5py(path: Path) -> Any:
+    import h5py
+
+    try:
+        return h5py.File(path, "r", locking=False)
+    except (OSError, RuntimeError):
+        return None
+
+
+def compared(folder: Path, *, stored: bool, step: int = 1) -> Compared:
+    """Compares every Nth store of a folder."""
+    done = Compared(stored=stored)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for path in oracle("corpus").stores(folder)[::step]:
+            done.store(Path(path))
+    return done
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--decoded", action="store_true")
-    parser.add_argument("--references", action="store_true")
-    parser.add_argument("--inline", default="1 MiB")
-    parser.add_argument("--largest", type=int, default=1 << 28)
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--stored", action="store_true")
+    parser.add_argument("--step", type=int, default=1)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
-    try:
-        import hdf5plugin  # noqa: F401
-    except ImportError:
-        pass
-    corpus = Corpus(arguments)
-    for path in stores(arguments.folder):
-        corpus.read(path)
-    for what, count in sorted(corpus.counts.items()):
+    done = compared(arguments.folder, stored=arguments.stored, step=arguments.step)
+    for what, count in sorted(done.counts.items()):
         print(f"{count:7} {what}")
-    for what, count in corpus.reasons.most_common(20):
-        print(f"{count:7}   {what}")
-    return 1 if corpus.counts["different"] else 0
+    for what, count in done.reasons.most_common(20):
+        print(f"{count:7}   left out: {what}")
+    for fault in done.faults:
+        print(fault)
+    return 1 if done.faults else 0
 
 
 if __name__ == "__main__":

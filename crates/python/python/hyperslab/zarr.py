@@ -14,7 +14,7 @@ import json
 import math
 import re
 import threading
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -26,11 +26,12 @@ from zarr.core.buffer import ArrayLike, Buffer, BufferPrototype, default_buffer_
 from . import _hyperslab
 from ._errors import LeftOutWarning
 from ._zarr.documents import Json, array_v3, consolidated_v3, group_v3
+from ._zarr.pipeline import CodecPipeline, Wanted, region
 from ._zarr.places import Places
 from ._zarr.plans import Plan, Tree, opened, plan, tree, warn_of_left_out
 from ._zarr.requests import Requests
 
-__all__ = ["LeftOutWarning", "ZarrStore"]
+__all__ = ["CodecPipeline", "LeftOutWarning", "ZarrStore"]
 
 _CHUNK = re.compile(r"(?:(?P<array>.+)/)?c(?P<index>(?:/(?:0|[1-9][0-9]*))*)")
 
@@ -220,14 +221,44 @@ class ZarrStore(Store):
     ) -> Buffer | None:
         if key in self._documents or not _CHUNK.fullmatch(key):
             return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+        found: Buffer | None = await self._ask(partial(self.get_sync, key, prototype=prototype, byte_range=byte_range))
+        return found
+
+    def _ask(self, read: Callable[[], Any]) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
         requests = self._requests.get(loop)
         if requests is None:
             is_far = self._root._opened.is_far
             requests = self._requests[loop] = Requests.far(loop) if is_far else Requests(_hyperslab.threads())
-        read = partial(self.get_sync, key, prototype=prototype, byte_range=byte_range)
-        found: Buffer | None = await requests.ask(read)
-        return found
+        return requests.ask(read)
+
+    async def read_region(self, wanted: Sequence[Wanted], out: np.ndarray) -> bool:
+        """Fill an array with elements of chunks, if they are a region that the engine reads into memory as it is.
+
+        wanted: keys of chunks with the selected elements, and where they belong. Returns whether the array was filled.
+        """
+        if self._root._opened.is_far and len(wanted) > 1:
+            # zarr has more requests under way at the same time.
+            return False
+        reading = self._ask(partial(self._read_region, wanted, out))
+        try:
+            return bool(await asyncio.shield(reading))
+        except asyncio.CancelledError:
+            # Until the engine has finished, it writes into memory of the caller.
+            await asyncio.wait([reading])
+            raise
+
+    def _read_region(self, wanted: Sequence[Wanted], out: np.ndarray) -> bool:
+        first = self._parsed(wanted[0][0]) if wanted else None
+        if first is None or not first[0].reads_into(out):
+            return False
+        parsed = [(self._parsed(key), selection, place) for key, selection, place in wanted]
+        parts = [(of[1], selection, place) for of, selection, place in parsed if of is not None and of[0] is first[0]]
+        key = region(parts, first[0].chunks, out.shape) if len(parts) == len(wanted) else None
+        if key is None:
+            return False
+        first[0].array.read(key, out=out)
+        return True
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]

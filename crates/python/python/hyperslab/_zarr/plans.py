@@ -146,6 +146,12 @@ class Plan:
         assert self.dtype is not None
         return self.dtype.kind in "biufc" and self.array.dtype == self.dtype and self.array_rank > 0 and not self.is_masked
 
+    def reads_into(self, out: np.ndarray) -> bool:
+        """Whether the engine can read selected elements into an array."""
+        if self.is_stored or self.dtype is None or not self._is_direct or self.array_rank != len(self.shape):
+            return False
+        return out.dtype == self.dtype and out.ndim > 0 and out.flags.c_contiguous and out.flags.writeable
+
     @cached_property
     def _buffers(self) -> Buffers:
         return Buffers(self.chunk_bytes)

@@ -62,6 +62,8 @@ class Requests:
                 answer, read = self._waiting.popleft()
             except IndexError:
                 break
+            if answer.cancelled():
+                continue
             loop.call_soon_threadsafe(_settle, answer, *_outcome(read))
         loop.call_soon_threadsafe(self._end, loop)
 
