@@ -365,6 +365,11 @@ pub trait ArraySource: Send + Sync {
         self.beneath().is_none_or(ArraySource::is_divisible)
     }
 
+    /// Whether the elements are in remote storage, where fewer and larger requests take less time.
+    fn is_far(&self) -> bool {
+        self.beneath().is_some_and(ArraySource::is_far)
+    }
+
     /// The stored size of the elements in bytes.
     ///
     /// # Errors

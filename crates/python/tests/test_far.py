@@ -18,6 +18,7 @@ pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
 
 import far  # noqa: E402
+import h5py  # noqa: E402
 import hyperslab  # noqa: E402
 import xarray as xr  # noqa: E402
 from fsspec.implementations.memory import MemoryFileSystem  # noqa: E402
@@ -116,6 +117,20 @@ def test_rounds_of_fsspec(content: bytes, opened: Callable[[Any], Any]) -> None:
     assert storage.rounds() <= OPENING + 1, storage.requests
     storage.begin()
     np.testing.assert_array_equal(np.asarray(found["v5"][...]), far.values("v5"))
+    assert storage.rounds() <= READING, storage.requests
+
+
+@pytest.mark.parametrize("side", [256 << 10, 1 << 20])
+def test_rounds_of_large_chunks(tmp_path: Path, side: int) -> None:
+    expected = np.random.default_rng(1).integers(0, 256, (64, side), dtype="u1")
+    path = tmp_path / "large.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=expected, chunks=(1, side), fletcher32=True)
+    # Each request takes so long that reading the elements and waiting for each other takes less.
+    storage = far.Far(path.read_bytes(), wait=0.2)
+    array = hyperslab.open(storage)["x"]
+    storage.begin()
+    assert np.array_equal(array[...], expected)
     assert storage.rounds() <= READING, storage.requests
 
 

@@ -490,8 +490,8 @@ class FarFolder(far.Requests):
 
     is_far = True
 
-    def __init__(self, content: dict[str, bytes]) -> None:
-        super().__init__()
+    def __init__(self, content: dict[str, bytes], wait: float = far.WAIT) -> None:
+        super().__init__(wait)
         self._folder = MappingFolder(content)
 
     def size_of(self, key: str) -> int | None:
@@ -534,3 +534,19 @@ def test_rounds_of_requests(chunked: dict[str, bytes]) -> None:
         storage.begin()
         np.testing.assert_array_equal(np.asarray(found["v5"][...]), far.values("v5"))
         assert storage.rounds() <= 3, storage.requests
+
+
+@pytest.mark.parametrize("side", [256 << 10, 1 << 20])
+@pytest.mark.parametrize("is_sharded", [False, True])
+def test_rounds_of_large_chunks(side: int, is_sharded: bool) -> None:
+    expected = np.random.default_rng(1).integers(0, 256, (64, side), dtype="u1")
+    content: dict[str, Any] = {}
+    shards = (16, side) if is_sharded else None
+    array = zarr.create_array(zarr.storage.MemoryStore(content), shape=expected.shape, dtype="u1", chunks=(1, side), shards=shards)
+    array[...] = expected
+    # Each request takes so long that reading the elements and waiting for each other takes less.
+    storage = FarFolder({key: value.to_bytes() for key, value in content.items()}, wait=0.2)
+    found = hyperslab.open_array(storage)
+    storage.begin()
+    assert np.array_equal(found[...], expected)
+    assert storage.rounds() <= 3, storage.requests

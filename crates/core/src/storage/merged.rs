@@ -7,8 +7,11 @@ use std::ops::Range;
 /// The maximum gap in bytes between two ranges that are read together.
 pub const NEAR: u64 = 4096;
 
-/// Reads several ranges in one request. Ranges that are less than [`NEAR`] apart are merged: `read` receives fewer,
-/// longer ranges in increasing order. The results of merged ranges share memory.
+/// The maximum number of bytes of ranges that are merged. A storage can transfer several ranges at the same time.
+const MAX_MERGED: u64 = 8 << 20;
+
+/// Reads several ranges in one request. Ranges that are less than [`NEAR`] apart are merged, up to 8 MiB: `read` receives
+/// fewer, longer ranges in increasing order. The results of merged ranges share memory.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -30,10 +33,15 @@ pub fn read_merged(
     read: impl FnOnce(&[Range<u64>]) -> Result<Vec<Bytes>>,
 ) -> Result<Vec<Bytes>> {
     let mut sorted: Vec<&Range<u64>> = ranges.iter().collect();
-    sorted.sort_unstable_by_key(|range| range.start);
+    // Of those that begin at one place, the last one is found below; it contains the others.
+    sorted.sort_unstable_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<u64>> = Vec::new();
     for range in sorted {
-        match merged.last_mut().filter(|last| range.start.saturating_sub(last.end) < NEAR) {
+        let is_one = |last: &&mut Range<u64>| {
+            let is_near = range.start.saturating_sub(last.end) < NEAR;
+            range.end <= last.end || is_near && range.end.saturating_sub(last.start) <= MAX_MERGED
+        };
+        match merged.last_mut().filter(is_one) {
             Some(last) => last.end = last.end.max(range.end),
             None => merged.push(range.clone()),
         }
@@ -80,6 +88,23 @@ mod tests {
 
     fn prop_assert_apart(merged: &[Range<u64>]) {
         assert!(merged.windows(2).all(|pair| pair[1].start >= pair[0].end + NEAR), "{merged:?}");
+    }
+
+    #[test]
+    fn merged_ranges_are_not_too_long() {
+        let bytes: Bytes = (0..20_u32 << 20).map(|i| u8::try_from(i % 251).unwrap()).collect();
+        let mega = |from: u64, to: u64| from << 20..to << 20;
+        let consecutive: Vec<_> = (0..20).map(|at| mega(at, at + 1)).collect();
+        let overlapping =
+            [mega(0, 10), mega(0, 9), mega(0, 3), mega(4, 9), mega(2, 12), mega(11, 12), mega(4, 5)];
+        for (ranges, count) in [(&consecutive[..], 3), (&overlapping, 4)] {
+            let storage = Counted::far(bytes.clone());
+            let read = read_merged(ranges, |merged| storage.read_ranges(merged)).unwrap();
+            for (range, piece) in ranges.iter().zip(read) {
+                assert!(piece == bytes.read_at(range.clone()).unwrap(), "{range:?}");
+            }
+            assert_eq!((storage.requests(), storage.ranges()), (1, count));
+        }
     }
 
     #[test]

@@ -243,6 +243,10 @@ impl ArraySource for JoinedArray {
         self.first.is_divisible()
     }
 
+    fn is_far(&self) -> bool {
+        self.first.is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         (0..self.stores.count())
             .try_fold(0_u64, |sum, store| Ok(sum.saturating_add(self.part(store)?.stored()?)))

@@ -38,7 +38,7 @@ pub(crate) fn read<A: ArraySource + ?Sized>(
     let divisible = !rows.is_empty() && array.is_divisible() && !array.datatype().has_slots();
     // The token is checked between parts, even with one thread.
     let parts = match divisible && (pool.threads() > 1 || pool.cancel_token().can_cancel()) {
-        true => parts(rows, region, array.chunk(), row, pool.threads())?,
+        true => parts(rows, region, array.chunk(), row, &Share::of(array))?,
         false => None,
     };
     if let Some(parts) = parts {
@@ -79,7 +79,11 @@ pub(crate) fn stream(
     region: &Region,
     take: &mut dyn FnMut(Option<u64>, &Values) -> Result<()>,
 ) -> Result<()> {
-    let usual = if array.datatype().has_slots() { USUAL_SLOTS } else { USUAL_BAND };
+    let usual = match array.datatype().has_slots() {
+        true => USUAL_SLOTS,
+        false if array.is_far() => FAR_BAND,
+        false => USUAL_BAND,
+    };
     stream_in(array, region, (element_memory(array, region), usual), take)
 }
 
@@ -174,16 +178,43 @@ fn memory_for(chunk: &[u64], row: usize) -> u64 {
     element_count(chunk).unwrap_or(u64::MAX).saturating_mul(row as u64).saturating_mul(4)
 }
 
-/// The rows of a region in parts for this number of threads; `None` if there are too few chunks or too little work.
+/// How finely a region is divided.
+struct Share {
+    min_parts: u64,
+    /// The number of parts for each of these, if parts are not too small, so that all threads end together.
+    finer: u64,
+    /// The size in bytes above which a part is divided if it has several chunks.
+    max_part: u64,
+}
+
+impl Share {
+    /// From remote storage, a thread requests its whole part at once; the parts in progress fit into the memory.
+    fn of<A: ArraySource + ?Sized>(array: &A) -> Share {
+        let threads = array.pool().threads().max(1) as u64;
+        match array.is_far() {
+            true => Share::far(threads, array.pool().memory()),
+            false => Share::near(threads),
+        }
+    }
+
+    fn far(threads: u64, memory: u64) -> Share {
+        Share { min_parts: threads, finer: 1, max_part: FAR_PART.min(memory / 4 / threads) }
+    }
+
+    fn near(threads: u64) -> Share {
+        Share { min_parts: threads.saturating_mul(PARTS_A_THREAD), finer: 4, max_part: MAX_PART }
+    }
+}
+
+/// The rows of a region in parts; `None` if there are too few chunks or too little work.
 fn parts<'r>(
     rows: &'r mut [u8],
     region: &Region,
     chunk: &[u64],
     row: usize,
-    threads: usize,
+    share: &Share,
 ) -> Result<Option<Vec<(Region, Planes<'r>)>>> {
-    let min_parts = (threads as u64).saturating_mul(PARTS_A_THREAD);
-    let division = division(region, chunk, work(region, chunk, row), min_parts);
+    let division = division(region, chunk, work(region, chunk, row), share);
     if division.is_empty() {
         return Ok(None);
     }
@@ -200,12 +231,13 @@ fn parts<'r>(
 
 /// The dimensions along which a region is divided into at least `min_parts` parts, and the steps of the borders. Empty
 /// if the work is too small.
-fn division(region: &Region, chunk: &[u64], len: u64, min_parts: u64) -> Vec<(usize, Vec<u64>)> {
+fn division(region: &Region, chunk: &[u64], len: u64, share: &Share) -> Vec<(usize, Vec<u64>)> {
     let mut division = Vec::new();
     if len < MIN_DIVIDED {
         return division;
     }
-    let part = (len / min_parts / 4).clamp(MIN_PART, MAX_PART);
+    let Share { min_parts, finer, max_part } = *share;
+    let part = (len / min_parts / finer).clamp(MIN_PART, max_part.max(MIN_PART));
     let (mut outer, mut parts) = (1_u64, 1_u64);
     let dims = region.start.iter().zip(&region.count).zip(&region.step).zip(chunk);
     for (dimension, (((start, count), step), chunk)) in dims.enumerate() {
@@ -261,10 +293,14 @@ const MIN_DIVIDED: u64 = 512 << 10;
 const MIN_PART: u64 = 256 << 10;
 const MAX_PART: u64 = 4 << 20;
 const PARTS_A_THREAD: u64 = 4;
+/// The maximum size of a part of an array in remote storage, which is about the maximum of one request.
+const FAR_PART: u64 = 64 << 20;
 /// The maximum number of slices of all parts of a region; each takes 16 bytes.
 const MAX_SLICES: u64 = 1 << 20;
 /// The number of bytes of rows that are streamed at a time.
 pub(crate) const USUAL_BAND: u64 = 16 << 20;
+/// The same for remote storage.
+const FAR_BAND: u64 = 64 << 20;
 /// The number of bytes of elements with slots that are streamed at a time, with the targets of the slots.
 pub(crate) const USUAL_SLOTS: u64 = 8 << 20;
 const MIN_BAND: u64 = 64 << 10;
@@ -429,7 +465,7 @@ mod tests {
     #[test]
     fn regions_are_cut_along_the_outermost_dimensions_that_feed_all_threads() {
         let parts_of = |region: &Region, chunk: &[u64], len| -> Vec<(usize, usize)> {
-            let division = division(region, chunk, len, 8);
+            let division = division(region, chunk, len, &Share::near(2));
             division.into_iter().map(|(dimension, cuts)| (dimension, cuts.len() + 1)).collect()
         };
         let grid = |shape: &[u64], chunk: &[u64]| {
@@ -455,6 +491,20 @@ mod tests {
         assert_eq!(grid(&[1 << 28], &[1]), [(0, 256)]);
         // More slices would take more memory than they are worth.
         assert_eq!(grid(&[1 << 18, 64, 64], &[1 << 18, 64, 8]), []);
+    }
+    #[test]
+    fn regions_of_remote_storage_are_cut_into_parts_of_the_size_of_requests() {
+        let parts_of = |shape: &[u64], chunk: &[u64], threads, memory| {
+            let share = Share::far(threads, memory);
+            let division = division(&Region::all(shape), chunk, shape.iter().product::<u64>() * 4, &share);
+            division.iter().map(|(_, cuts)| cuts.len() + 1).product::<usize>()
+        };
+        // 64 chunks of 256 KiB, 1 MiB and 4 MiB.
+        assert_eq!(parts_of(&[64, 256, 256], &[1, 256, 256], 2, 512 << 20), 2);
+        assert_eq!(parts_of(&[64, 512, 512], &[1, 512, 512], 2, 512 << 20), 2);
+        assert_eq!(parts_of(&[64, 1024, 1024], &[1, 1024, 1024], 2, 512 << 20), 4);
+        assert_eq!(parts_of(&[64, 1024, 1024], &[1, 1024, 1024], 8, 512 << 20), 16);
+        assert_eq!(parts_of(&[64, 1024, 1024], &[1, 1024, 1024], 2, 64 << 20), 32);
     }
 
     #[test]

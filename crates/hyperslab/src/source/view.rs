@@ -276,6 +276,10 @@ impl<T: ArrayView> ArraySource for T {
         self.viewed().is_divisible()
     }
 
+    fn is_far(&self) -> bool {
+        self.viewed().is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         self.viewed().stored()
     }

@@ -279,6 +279,10 @@ impl ArraySource for NullableArray {
         self.values.is_divisible()
     }
 
+    fn is_far(&self) -> bool {
+        self.values.is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         Ok(self.values.stored()?.saturating_add(self.valid.stored()?))
     }

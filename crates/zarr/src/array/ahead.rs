@@ -72,7 +72,7 @@ fn wants_most(array: &Array, chunk: &Chunk, region: &Region) -> Result<bool> {
 pub(crate) const MAX_CHUNKS: usize = 1024;
 /// The number of bytes in one request at which its latency no longer matters much: of chunks after decoding, or of the
 /// stored parts of a shard.
-pub(crate) const MAX_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
 /// The number of bytes that a small chunk may take in addition to its elements. A chunk that takes more than this plus
 /// twice its elements is read by itself.
 const SLACK: u64 = 64 << 10;

@@ -67,4 +67,4 @@ impl<'a> Ahead<'a> {
 /// The maximum number of chunks in one request.
 const MAX_CHUNKS: usize = 1024;
 /// The number of bytes in one request at which its latency no longer matters much.
-const MAX_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 64 << 20;

@@ -143,6 +143,10 @@ impl ArraySource for Hdf5Array {
         self.array().is_ok_and(Array::is_stored_here)
     }
 
+    fn is_far(&self) -> bool {
+        self.source.file.is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         Ok(self.array()?.stored_bytes())
     }

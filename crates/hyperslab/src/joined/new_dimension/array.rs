@@ -89,6 +89,10 @@ impl ArraySource for OneStep {
         self.array.is_divisible()
     }
 
+    fn is_far(&self) -> bool {
+        self.array.is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         self.array.stored()
     }

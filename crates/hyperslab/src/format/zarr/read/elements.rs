@@ -387,6 +387,10 @@ impl ArraySource for ZarrArray {
             .is_some_and(|array| !matches!(array.data_type(), DataType::String | DataType::Bytes))
     }
 
+    fn is_far(&self) -> bool {
+        self.hierarchy.store().is_far()
+    }
+
     fn stored(&self) -> Result<u64> {
         let mut sizes = Sizes::new(&**self.hierarchy.store(), &self.pool);
         self.hierarchy.chunks(&self.node, &mut |key, _| sizes.add(key).map(ControlFlow::Continue))?;
