@@ -202,8 +202,8 @@ fn too_small(raw: &[u8], bound: usize) -> Error {
     Error::invalid(format!("{} bytes deflate to more than {bound}", raw.len()))
 }
 
-/// The levels at which bytes are not searched for matches if that makes them hardly smaller. Higher levels ask for the smallest
-/// stream, and level 0 for stored bytes.
+/// The levels at which bytes are not searched for matches if that makes them hardly smaller. Higher levels ask for the
+/// smallest stream, and level 0 for stored bytes.
 const LITERAL_LEVELS: RangeInclusive<u8> = 1..=6;
 /// Shorter inputs are not examined first, because it does not pay off.
 const MIN_LITERALS: usize = 16_384;

@@ -22,7 +22,7 @@ pub use faulty::{Fault, Faulty};
 pub use faulty_writes::{FaultyWrites, WriteFault};
 pub use file::FileStorage;
 pub use joined::{Joined, Part};
-pub use merged::{NEAR, read_merged};
+pub use merged::{FAR_REQUEST, NEAR, read_merged};
 pub use recorded::{EXHAUSTIVE, Log, Operation, Recorded};
 pub use siblings::{Directory, Lonely, Siblings};
 pub use write_at::{WritableFile, WritableMemory, WriteAt};

@@ -5,7 +5,7 @@
 mod ahead;
 mod write;
 
-pub(crate) use ahead::{MAX_BYTES, MAX_CHUNKS};
+pub(crate) use ahead::MAX_CHUNKS;
 
 use crate::codec::{Chain, InMemory, Reader, Writer};
 use crate::data_type::DataType;

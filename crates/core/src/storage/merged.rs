@@ -7,6 +7,9 @@ use std::ops::Range;
 /// The maximum gap in bytes between two ranges that are read together.
 pub const NEAR: u64 = 4096;
 
+/// The number of bytes in one request to remote storage at which its latency no longer matters much.
+pub const FAR_REQUEST: u64 = 64 << 20;
+
 /// The maximum number of bytes of ranges that are merged. A storage can transfer several ranges at the same time.
 const MAX_MERGED: u64 = 8 << 20;
 

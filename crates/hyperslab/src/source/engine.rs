@@ -12,6 +12,7 @@ use crate::source::ArraySource;
 use hyperslab_core::memory::Memory;
 use hyperslab_core::nd::{Bands, Planes, Region, bands, element_count};
 use hyperslab_core::rows::Heap;
+use hyperslab_core::storage::FAR_REQUEST;
 use hyperslab_core::{Error, ErrorKind, Result};
 use hyperslab_model::{Reference, Values};
 use std::sync::mpsc::sync_channel;
@@ -81,7 +82,7 @@ pub(crate) fn stream(
 ) -> Result<()> {
     let usual = match array.datatype().has_slots() {
         true => USUAL_SLOTS,
-        false if array.is_far() => FAR_BAND,
+        false if array.is_far() => FAR_REQUEST,
         false => USUAL_BAND,
     };
     stream_in(array, region, (element_memory(array, region), usual), take)
@@ -198,7 +199,7 @@ impl Share {
     }
 
     fn far(threads: u64, memory: u64) -> Share {
-        Share { min_parts: threads, finer: 1, max_part: FAR_PART.min(memory / 4 / threads) }
+        Share { min_parts: threads, finer: 1, max_part: FAR_REQUEST.min(memory / 4 / threads) }
     }
 
     fn near(threads: u64) -> Share {
@@ -293,14 +294,10 @@ const MIN_DIVIDED: u64 = 512 << 10;
 const MIN_PART: u64 = 256 << 10;
 const MAX_PART: u64 = 4 << 20;
 const PARTS_A_THREAD: u64 = 4;
-/// The maximum size of a part of an array in remote storage, which is about the maximum of one request.
-const FAR_PART: u64 = 64 << 20;
 /// The maximum number of slices of all parts of a region; each takes 16 bytes.
 const MAX_SLICES: u64 = 1 << 20;
 /// The number of bytes of rows that are streamed at a time.
 pub(crate) const USUAL_BAND: u64 = 16 << 20;
-/// The same for remote storage.
-const FAR_BAND: u64 = 64 << 20;
 /// The number of bytes of elements with slots that are streamed at a time, with the targets of the slots.
 pub(crate) const USUAL_SLOTS: u64 = 8 << 20;
 const MIN_BAND: u64 = 64 << 10;

@@ -3,6 +3,7 @@
 use super::Array;
 use bytes::Bytes;
 use hyperslab_core::nd::{Chunk, Chunks, Planes, Region, element_count};
+use hyperslab_core::storage::FAR_REQUEST;
 use hyperslab_core::store::{Key, Store};
 use hyperslab_core::{ErrorKind, Result};
 use std::collections::HashMap;
@@ -32,11 +33,12 @@ impl<'a> Ahead<'a> {
         let Some(left) = self.left.as_mut().filter(|_| self.fetched.is_empty()) else {
             return Ok(self.fetched.remove(key));
         };
+        // The sizes are those after decoding, as the stored ones are not known.
         let (mut keys, mut bytes, mut largest) = (Vec::new(), 0_u64, 0);
-        while keys.len() < MAX_CHUNKS && bytes < MAX_BYTES {
+        while keys.len() < MAX_CHUNKS && bytes < FAR_REQUEST {
             let Some(chunk) = left.next_chunk() else { break };
             let size = element_count(&chunk.shape).and_then(|count| count.checked_mul(array.row as u64));
-            let Some(size) = size.filter(|size| *size <= MAX_BYTES) else { continue };
+            let Some(size) = size.filter(|size| *size <= FAR_REQUEST) else { continue };
             let is_wanted = out.overlap(&chunk.start, &chunk.shape, region, array.row)?.is_some();
             if is_wanted && (!array.chain.has_parts() || wants_most(array, chunk, region)?) {
                 bytes = bytes.saturating_add(size);
@@ -70,9 +72,6 @@ fn wants_most(array: &Array, chunk: &Chunk, region: &Region) -> Result<bool> {
 
 /// The maximum number of chunks in one request.
 pub(crate) const MAX_CHUNKS: usize = 1024;
-/// The number of bytes in one request at which its latency no longer matters much: of chunks after decoding, or of the
-/// stored parts of a shard.
-pub(crate) const MAX_BYTES: u64 = 64 << 20;
 /// The number of bytes that a small chunk may take in addition to its elements. A chunk that takes more than this plus
 /// twice its elements is read by itself.
 const SLACK: u64 = 64 << 10;

@@ -6,14 +6,14 @@ mod assemble;
 
 use super::chunk::{InMemory, Stored};
 use super::{Chain, Reader, Undone, Writer};
-use crate::array::{MAX_BYTES, MAX_CHUNKS};
+use crate::array::MAX_CHUNKS;
 use crate::data_type::{ByteOrder, DataType};
 use crate::json::Spot;
 use crate::metadata::Extension;
 use bytes::Bytes;
 use hyperslab_codec::{Checksum, ChecksumAlgorithm, Codec};
 use hyperslab_core::nd::{Planes, Region, advance, element_count, gather};
-use hyperslab_core::storage::read_merged;
+use hyperslab_core::storage::{FAR_REQUEST, read_merged};
 use hyperslab_core::store::Value;
 use hyperslab_core::{Error, Limit, Result};
 use std::ops::Range;
@@ -120,7 +120,7 @@ impl Sharding {
             if let Some(mut overlap) = out.overlap(inner_box.0, inner_box.1, region, self.chain.row)? {
                 match self.entry(&index, number, value.size())? {
                     None => overlap.fill(reader.fill)?,
-                    Some(range) if value.has_cheap_parts() || range.end - range.start > MAX_BYTES => {
+                    Some(range) if value.has_cheap_parts() || range.end - range.start > FAR_REQUEST => {
                         let inner = Within { value, range };
                         self.chain.read(&inner, inner_box, region, out, reader)?;
                     }
@@ -295,7 +295,7 @@ impl Batch {
     /// Whether another chunk exceeds the limits of a request.
     fn is_full(&self, range: &Range<u64>) -> bool {
         let bytes = self.bytes.saturating_add(range.end - range.start);
-        self.ranges.len() >= MAX_CHUNKS || bytes > MAX_BYTES
+        self.ranges.len() >= MAX_CHUNKS || bytes > FAR_REQUEST
     }
 
     fn add(&mut self, start: Vec<u64>, range: Range<u64>) {

@@ -5,6 +5,7 @@ use crate::format::Address;
 use crate::navigate::Reader;
 use bytes::Bytes;
 use hyperslab_core::nd::{Chunks as ChunksIn, Planes, Region};
+use hyperslab_core::storage::FAR_REQUEST;
 use hyperslab_core::{Charge, Result};
 use rustc_hash::FxHashMap;
 
@@ -31,19 +32,19 @@ impl<'a> Ahead<'a> {
         (address, size): (Address, u64),
         (region, out, row): (&Region, &mut Planes<'_>, usize),
     ) -> Result<Option<Bytes>> {
-        if size > MAX_BYTES || !self.fetched.is_empty() {
+        if size > FAR_REQUEST || !self.fetched.is_empty() {
             return Ok(self.fetched.remove(&address.0));
         }
         let Some(left) = &mut self.left else { return Ok(None) };
         let (mut addresses, mut bytes) = (Vec::new(), 0_u64);
-        while addresses.len() < MAX_CHUNKS && bytes < MAX_BYTES {
+        while addresses.len() < MAX_CHUNKS && bytes < FAR_REQUEST {
             let Some(chunk) = left.next_chunk() else { break };
             if out.overlap(&chunk.start, &chunk.shape, region, row)?.is_none() {
                 continue;
             }
             let Some(entry) = chunks.table.find(&chunk.index) else { continue };
             let size = chunks.stored_size(chunk, &entry);
-            if size > MAX_BYTES {
+            if size > FAR_REQUEST {
                 // It is worth a request of its own, directly to its destination.
                 continue;
             }
@@ -66,5 +67,3 @@ impl<'a> Ahead<'a> {
 
 /// The maximum number of chunks in one request.
 const MAX_CHUNKS: usize = 1024;
-/// The number of bytes in one request at which its latency no longer matters much.
-const MAX_BYTES: u64 = 64 << 20;
