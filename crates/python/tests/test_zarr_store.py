@@ -293,7 +293,7 @@ def test_chunks_are_those_of_the_file_where_zarr_decodes_them(written: Callable[
 PIPELINE = {"codec_pipeline.path": "hyperslab.zarr.CodecPipeline"}
 
 
-def asked(store: ZarrStore, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The keys of chunks that zarr gets from now on."""
     keys: list[str] = []
     get = ZarrStore.get
@@ -342,7 +342,7 @@ def test_the_pipeline_reads_regions_at_once(
     expected = zarr.open_group(store, mode="r")[path][key]
     with zarr.config.set(PIPELINE):
         array = zarr.open_group(store, mode="r")[path]
-    keys = asked(store, monkeypatch)
+    keys = asked(monkeypatch)
     found = array[key]
     assert_same(found, expected)
     assert (keys == []) is is_region
@@ -383,7 +383,7 @@ def test_a_cancelled_read_does_not_write_later(written: Callable[..., Path], mon
 
     monkeypatch.setattr(hyperslab.Array, "read", slow)
 
-    async def cancelled() -> np.ndarray:
+    async def cancelled() -> None:
         out = np.zeros(array.shape)
         buffer = default_buffer_prototype().nd_buffer.from_ndarray_like(out)
         selected = array.get_orthogonal_selection((slice(None),) * 3, out=buffer)
@@ -392,7 +392,6 @@ def test_a_cancelled_read_does_not_write_later(written: Callable[..., Path], mon
         before = out.copy()
         await asyncio.sleep(0.4)
         np.testing.assert_array_equal(out, before)
-        return out
 
     asyncio.run(cancelled())
 
